@@ -78,7 +78,7 @@ def loud(made: dict[str, Any]) -> list[Reason]:
     kind = registry.KINDS[f"{made['kind']}.{made['apiVersion']}"]
     for pod in kind.pod_templates(Field(made, Problems())):
         if pod.quiet():
-            described = Pod("", partial(moved, pod, problems))
+            described = Pod(partial(moved, pod, problems))
             tenant.check(described, ruling := Ruling(Tenancy("team")), kind.schedulers)
             baseline.check(described, ruling)
     return problems.reasons

@@ -109,4 +109,6 @@ def test_any_spec_is_read_or_refused(spec: Any, key: str) -> None:
 def test_any_status_has_a_phase(status: Any, key: str) -> None:
     workload = registry.Workload("a/v1", "A", "n", "a", (), 1)
     shaped = status if isinstance(status, dict) else {"conditions": status, "state": status, "nodes": status}
-    assert registry.status(key, workload, shaped).state in ("pending", "running", "succeeded", "failed", "unknown")
+    name, _, api_version = key.partition(".")
+    bare = {"apiVersion": api_version, "kind": name}
+    assert registry.status(bare, workload, shaped).state in ("pending", "running", "succeeded", "failed", "unknown")

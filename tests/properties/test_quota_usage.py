@@ -11,8 +11,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import OWED, QUOTA, Heard, Step
 from fairway.domain.events import Teller
 from fairway.domain.job import Job, State
-from fairway.domain.quota.charge import charge, path_nodes, request
-from fairway.domain.quota.shares import Share, settled
+from fairway.domain.quota.charge import Share, charge, path_nodes, request, settled
 from fairway.runtime.ports import Commit, Wanted
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.job import Job
-from fairway.domain.quota.shares import Share
+from fairway.domain.quota.charge import Share
 from fairway.runtime.record.folding import Working, working_set
 
 _TABLES = frozenset({decision.JOBS, decision.LIVE, decision.PLACED, decision.NAMES, decision.CLIENTS})

@@ -9,7 +9,7 @@ from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Say, Step, Write
 from fairway.domain.fold import fold
 from fairway.domain.job import Job
-from fairway.domain.quota.shares import Share, owed_key
+from fairway.domain.quota.charge import Share, owed_key
 from fairway.domain.tenancy.submission_limits import pending
 from fairway.wire import subjects
 from fairway.wire.jobs import JobMessage

@@ -6,6 +6,7 @@ they would find if it ran there.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -94,16 +95,13 @@ SET = Ends(_set_waits, _set_fails)
 
 
 # Volcano: a state with a phase; the counts are of pods that are no more.
-def _volcano(phase: str) -> Callable[[Json, StatusWord], Json]:
-    def status(shown: Json, word: StatusWord) -> Json:
-        state = {"phase": phase, "reason": word.code, "message": word.text, "lastTransitionTime": word.at}
-        kept: Json = {key: shown[key] for key in ("minAvailable", "retryCount") if key in shown}
-        return {**kept, "state": state}
-
-    return status
+def _volcano(phase: str, shown: Json, word: StatusWord) -> Json:
+    state = {"phase": phase, "reason": word.code, "message": word.text, "lastTransitionTime": word.at}
+    kept: Json = {key: shown[key] for key in ("minAvailable", "retryCount") if key in shown}
+    return {**kept, "state": state}
 
 
-VOLCANO = Ends(_volcano("Pending"), _volcano("Failed"))
+VOLCANO = Ends(partial(_volcano, "Pending"), partial(_volcano, "Failed"))
 
 
 # Argo: a phase; what the nodes of an attempt did says nothing of the next one.
@@ -121,16 +119,13 @@ WORKFLOW = Ends(_workflow_waits, _workflow_fails)
 
 
 # Spark: a state of the application; its schema demands driverInfo.
-def _spark(state: str) -> Callable[[Json, StatusWord], Json]:
-    def status(shown: Json, word: StatusWord) -> Json:
-        kept = without(shown, "executorState", "sparkApplicationId", "submissionID")
-        ended = {"terminationTime": word.at} if state == "FAILED" else {"terminationTime": None}
-        return {**kept, "applicationState": {"state": state, "errorMessage": word.text}, "driverInfo": {}, **ended}
-
-    return status
+def _spark(state: str, shown: Json, word: StatusWord) -> Json:
+    kept = without(shown, "executorState", "sparkApplicationId", "submissionID")
+    told = {"applicationState": {"state": state, "errorMessage": word.text}, "driverInfo": {}}
+    return {**kept, **told, "terminationTime": word.at if state == "FAILED" else None}
 
 
-SPARK = Ends(_spark("PENDING_RERUN"), _spark("FAILED"))
+SPARK = Ends(partial(_spark, "PENDING_RERUN"), partial(_spark, "FAILED"))
 
 
 # KubeRay: a state of the deployment, one of the job in it, and that of the cluster.

@@ -9,7 +9,7 @@ from msgspec import Struct
 from fairway.wire.capacity import RESERVATIONS
 from fairway.workloads.kinds.kind import Kind, Path, reach
 from fairway.workloads.kinds.registry import KINDS
-from fairway.workloads.pod_security.tokens import withhold
+from fairway.workloads.pod_security.check import withhold
 from fairway.workloads.reading.fields import Field, Problems
 
 JOB_LABEL = "fairway.io/job"
@@ -81,10 +81,10 @@ def member_copy(
     _without(metadata, "annotations", _HUB_ANNOTATIONS)
     metadata.setdefault("namespace", "default")
     for path in (kind.managed_by, *kind.drop):
-        _remove(copy, path)
+        if holder := _holder(copy, path):
+            holder.pop(path[-1], None)
     _resume(copy, kind.suspend_path)
-    if kind.prepare:
-        kind.prepare(copy)
+    kind.prepare(copy)
     kind.set_labels(copy, job_labels(job, attempt))
     _name_pod_sets(kind, copy)
     if terms.hold:
@@ -141,11 +141,6 @@ def _without(holder: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:
         holder[name] = kept
     else:
         holder.pop(name, None)
-
-
-def _remove(copy: dict[str, Any], path: tuple[str, ...]) -> None:
-    if holder := _holder(copy, path):
-        holder.pop(path[-1], None)
 
 
 def _resume(copy: dict[str, Any], path: tuple[str, ...]) -> None:

@@ -36,9 +36,8 @@ class Selector(Struct, frozen=True, omit_defaults=True):
 class Policy(Struct, frozen=True, omit_defaults=True):
     """A PropagationPolicy (namespaced) or ClusterPropagationPolicy (`namespace` empty).
 
-    `queued` is `suspension.scheduling`: True holds the job in its queue until its turn, as Fairway does for
-    every job. `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are in milliseconds. `reserve` is
-    one of wire.capacity.RESERVE: how room may be held in the member, out of what the cluster can.
+    `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are in milliseconds. `reserve` is one of
+    wire.capacity.RESERVE: how room may be held in the member, out of what the cluster can.
     """
 
     api_version: str
@@ -48,7 +47,6 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     selectors: tuple[Selector, ...]
     placement: Placement = Placement()
     priority: int = 0
-    queued: bool = True
     attempts: int = 3
     start_timeout: int = 300_000
     avoid: int = 600_000

@@ -93,7 +93,7 @@ class Piece(Struct, frozen=True, array_like=True):
     entries: bytes
 
 
-_encode = msgspec.msgpack.Encoder().encode
+encode = msgspec.msgpack.Encoder().encode
 _entries = msgspec.msgpack.Decoder(tuple[Entry, ...]).decode
 decode = msgspec.msgpack.Decoder(Piece).decode
 # The fastest: the higher levels save a tenth of the bytes and take twice the time.
@@ -101,12 +101,8 @@ _LEVEL = 1
 
 
 def packed(entries: Sequence[Entry]) -> bytes:
-    return zlib.compress(_encode(entries), _LEVEL)
+    return zlib.compress(encode(entries), _LEVEL)
 
 
 def unpacked(piece: Piece) -> tuple[Entry, ...]:
     return _entries(zlib.decompress(piece.entries))
-
-
-def encode(piece: Piece) -> bytes:
-    return _encode(piece)

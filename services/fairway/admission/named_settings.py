@@ -14,9 +14,8 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.reading.named_objects import NamedObjects
-from fairway.workloads.settings.in_force import PoliciesInForce
 from fairway.workloads.settings.policies import NAMESPACED, read_policy
-from fairway.workloads.settings.policy_index import Key
+from fairway.workloads.settings.policy_index import Key, PoliciesInForce
 from fairway.workloads.settings.policy_limits import too_large
 from fairway.workloads.settings.priority_classes import PriorityClasses
 from fairway.workloads.settings.queues import QUEUE_ANNOTATIONS, queue_of

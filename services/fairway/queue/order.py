@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from fairway.domain.decision import Add, Heard, Step
 from fairway.domain.events import Teller
 from fairway.domain.job import Job
-from fairway.domain.quota.charge import charge, lacking, path_nodes
-from fairway.domain.quota.shares import Share, given_back_by, settled
+from fairway.domain.quota.charge import Share, charge, given_back_by, lacking, path_nodes, settled
 from fairway.domain.quota.tree import QuotaNode
 from fairway.queue.freed_room import FreedRooms, enough
 from fairway.queue.policy_changes import under

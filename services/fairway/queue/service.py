@@ -10,7 +10,7 @@ from fairway.domain.decision import Add, Heard, Put, Step
 from fairway.domain.job import Job
 from fairway.domain.policy_terms import Changed
 from fairway.domain.queue_policy import QueueSpec
-from fairway.domain.quota.shares import Share, given_back_by
+from fairway.domain.quota.charge import Share, given_back_by
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import scale
 from fairway.queue.decide import Hears, OfJobs, decide

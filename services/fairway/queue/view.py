@@ -5,7 +5,7 @@ from typing import Protocol
 
 from fairway.domain.events import JobRows
 from fairway.domain.queue_policy import QueueSpec
-from fairway.domain.quota.shares import Share
+from fairway.domain.quota.charge import Share
 from fairway.domain.quota.tree import QuotaNode
 from fairway.queue.policy_changes import Policies
 from fairway.queue.waiting_jobs import WaitingJobs

@@ -11,7 +11,7 @@ from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.kinds.kind import FAILED, RUNNING, SUCCEEDED, Phase
+from fairway.workloads.kinds.phase import FAILED, RUNNING, SUCCEEDED, Phase
 from fairway.workloads.kinds.registry import status
 
 Hears = wire.Dispatched | fleet.Stranded | Observed | Listed | Emptied | Late

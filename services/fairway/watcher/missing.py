@@ -10,14 +10,15 @@ from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.events import JobRows, Teller
 from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.job import Job, State
-from fairway.domain.quota.charge import MAX_JOBS, request
+from fairway.domain.quota.charge import request
+from fairway.domain.quota.tree import MAX_JOBS
 from fairway.domain.resources import describe
 from fairway.watcher.edits import Edit
 from fairway.watcher.object_checks import GONE, LOOK, THERE, ObjectDoubt, ObjectLook
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.kinds.kind import PENDING
+from fairway.workloads.kinds.phase import PENDING
 from fairway.workloads.kinds.registry import status
 
 SERVICE = "watcher"

@@ -18,7 +18,7 @@ from fairway.watcher.missing import PRESENT, Down, Emptied, Late, Listed, down_o
 from fairway.watcher.object_owner import Observed
 from fairway.watcher.silence import SETTLE_MS, FleetSilence, Roster
 from fairway.wire import fleet
-from fairway.workloads.kinds.kind import PENDING
+from fairway.workloads.kinds.phase import PENDING
 from fairway.workloads.kinds.registry import KINDS, status
 
 # At most so many rows that nobody speaks of are read with one batch: after a rebuild there may be a hundred thousand.

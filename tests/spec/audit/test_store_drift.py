@@ -7,7 +7,7 @@ import pytest
 
 from fairway.audit.store_drift import Drift, Key, Value, drift, flat, jobs_of, quota_drift, state_hash, unlike
 from fairway.domain.events import row_of
-from fairway.domain.quota.shares import Share
+from fairway.domain.quota.charge import Share
 from fairway.runtime.record.folding import working_set
 from tests.spec.builders.lives import GPU, dequeued, running
 

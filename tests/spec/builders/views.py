@@ -8,7 +8,7 @@ from fairway.domain.decision import Add, Decision, Heard, Put
 from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.job import Job
 from fairway.domain.queue_policy import QueueSpec
-from fairway.domain.quota.shares import Share
+from fairway.domain.quota.charge import Share
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.reservations import Hold
 from fairway.domain.tenancy.profile import Tenancy

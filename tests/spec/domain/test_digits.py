@@ -12,7 +12,7 @@ from fairway.wire.reasons import Refused
 from fairway.wire.workload import Expression
 from fairway.workloads.kinds.registry import read
 from fairway.workloads.reading.fields import Field, Problems
-from fairway.workloads.settings.durations import read_duration, read_number
+from fairway.workloads.settings.policies import read_duration, read_number
 from tests.cases.hostile_pods import spark
 
 # Ten in Arabic and in full width, a superscript that `int` refuses, and what `int` takes and nobody writes.

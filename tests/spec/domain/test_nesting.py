@@ -6,8 +6,7 @@ from time import process_time
 import msgspec
 import pytest
 
-from fairway.domain.text.foreign_json import DEEPEST, readable
-from fairway.domain.text.nesting import below, deeper
+from fairway.domain.text.foreign_json import DEEPEST, below, deeper, readable
 from fairway.workloads.reading.parse import too_deep
 
 OPEN = b"{" * (DEEPEST + 1)

@@ -4,7 +4,7 @@ import pytest
 
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.events import Teller, counted
-from fairway.domain.quota.shares import Share
+from fairway.domain.quota.charge import Share
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import (

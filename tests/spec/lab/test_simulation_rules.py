@@ -3,7 +3,7 @@
 import pytest
 
 from fairway.domain.decision import JOBS, OWED, Put, Step, ledger, nodes
-from fairway.domain.quota.shares import Share, owed_key
+from fairway.domain.quota.charge import Share, owed_key
 from fairway.domain.reservations import Hold
 from fairway.lab.simulation.invariants.silent_times import Silence
 from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChecks

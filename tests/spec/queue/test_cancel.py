@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from fairway.domain.decision import NOTHING, Decision
-from fairway.domain.quota.shares import Share, owed_key
+from fairway.domain.quota.charge import Share, owed_key
 from fairway.domain.quota.tree import MAX_JOBS
 from fairway.queue.decide import decide
 from fairway.queue.view import QueueBegins

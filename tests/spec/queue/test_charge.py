@@ -1,12 +1,13 @@
 """queue: what a turn charges to the quotas of its path, and that a share which is owed is given back once."""
 
 import pytest
+from msgspec.structs import replace
 
 from fairway.domain.decision import Add, Put
-from fairway.domain.quota.shares import Share, owed_key
+from fairway.domain.quota.charge import Share, owed_key, request
 from fairway.queue.decide import decide
 from fairway.wire import jobs as wire
-from tests.spec.builders.lives import GPU, T0, S
+from tests.spec.builders.lives import GPU, T0, S, admitted
 from tests.spec.builders.views import adds, events, gone, heard, of, tree, verbs
 from tests.spec.builders.waiting import LEAF, flying, quota, room, waiting
 
@@ -28,6 +29,17 @@ def test_the_charge_goes_with_the_turn_to_every_node_of_the_path_within_its_maxi
     limits = {write.key: write.most for write in decision.steps[0].writes if hasattr(write, "most")}
     assert limits["root/a|nvidia.com/gpu"] == 32
     assert limits["root|kube-queue/max-jobs"] is None
+
+
+@pytest.mark.parametrize("asked", [0, 5])
+def test_a_job_counts_as_one_at_least_whatever_its_pods_ask_for_in_the_name_of_the_counter(asked: int) -> None:
+    job = admitted().now
+    assert job.spec is not None
+    (pods,) = job.spec.workload.pod_sets
+    named = replace(pods, requests={**pods.requests, "kube-queue/max-jobs": asked})
+    work = replace(job.spec.workload, pod_sets=(named,))
+    asks = request(replace(job, spec=replace(job.spec, workload=work)))
+    assert asks["kube-queue/max-jobs"] == 1 + asked * pods.count
 
 
 @pytest.mark.parametrize("gone_on", [False, True])

@@ -60,6 +60,11 @@ def leaves(tree: QuotaNode) -> Iterator[QuotaPath]:
         stack.extend((*path, child) for child in reversed(path[-1].children))
 
 
+def attributes(path: QuotaPath) -> dict[str, str]:
+    """Those that count for the last node of a path: its own before those above it."""
+    return {name: value for node in path for name, value in node.attributes.items()}
+
+
 def leaf_named(tree: QuotaNode, name: str) -> QuotaPath | None:
     """The nodes root..leaf of the leaf of this name or path."""
     return _index(tree).by_name.get(name)

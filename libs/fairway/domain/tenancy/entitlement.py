@@ -9,6 +9,7 @@ from fairway.domain.quota.tree import (
     QUOTA_LABELS,
     QuotaNode,
     QuotaPath,
+    attributes,
     ever_fits,
     leaf_named,
     leaf_of,
@@ -62,10 +63,7 @@ def leaf_admits(path: QuotaPath, mine: Tenancy) -> bool:
     leaf = path[-1]
     if mine.namespace in leaf.namespaces or not mine.quota_leaves.isdisjoint((leaf.name, leaf.path)):
         return True
-    given: dict[str, str] = {}
-    for node in path:
-        given |= node.attributes
-    return mine.namespace in listed(given.get(ALLOW_NAMESPACES, ""))
+    return mine.namespace in listed(attributes(path).get(ALLOW_NAMESPACES, ""))
 
 
 def queue_admits(queue: QueueSpec, mine: Tenancy, tree: QuotaNode | None) -> bool:

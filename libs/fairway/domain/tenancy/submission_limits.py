@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from fairway.domain.job import Job, State
-from fairway.domain.quota.tree import QuotaNode, leaves
+from fairway.domain.quota.tree import QuotaNode, attributes, leaves
 from fairway.wire.reasons import Code, Reason
 
 # Attributes of a node of the quota tree; the one nearest to the tenant's leaf counts.
@@ -38,10 +38,7 @@ def limits(tree: QuotaNode | None) -> dict[str, Limits]:
     elsewhere = _given(tree.attributes) if tree else NONE
     found = {} if elsewhere == NONE else {_ELSEWHERE: elsewhere}
     for path in leaves(tree) if tree else ():
-        given: dict[str, str] = {}
-        for node in path:
-            given |= node.attributes
-        mine = _given(given)
+        mine = _given(attributes(path))
         if mine != NONE:
             found |= dict.fromkeys(path[-1].namespaces, mine)
     return found

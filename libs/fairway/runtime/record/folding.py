@@ -9,7 +9,7 @@ from fairway.domain.events import name_key, row_of
 from fairway.domain.fold import fold
 from fairway.domain.job import IN_CLUSTER, IllegalMove, Job
 from fairway.domain.missing_events import over_gap
-from fairway.domain.quota.shares import Share
+from fairway.domain.quota.charge import Share
 from fairway.domain.reservations import Hold
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets

@@ -22,8 +22,8 @@ from fairway.runtime.views.membership import Membership
 from fairway.runtime.views.tenancies import Tenancies
 from fairway.wire import fleet, subjects
 from fairway.wire.reasons import Refused
-from fairway.workloads.settings.in_force import PoliciesInForce
 from fairway.workloads.settings.policies import CLUSTER_WIDE, NAMESPACED
+from fairway.workloads.settings.policy_index import PoliciesInForce
 from fairway.workloads.settings.priority_classes import PriorityClasses
 from fairway.workloads.settings.queues import read_queue
 from fairway.workloads.settings.quota_trees import read_quota_tree

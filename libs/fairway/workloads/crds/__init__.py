@@ -7,7 +7,7 @@ plain values; `python -m fairway.cli.crds` writes them to deploy/crds. Never: de
 """
 
 from fairway.workloads.crds import binding, policy, queue, tenant_profile, tree
-from fairway.workloads.crds.parts import Json
+from fairway.workloads.crds.schema import Json
 
 
 def definitions() -> dict[str, Json]:

@@ -3,20 +3,8 @@
 Without the status subresource, so that one server-side apply writes spec and status together.
 """
 
-from fairway.workloads.crds.parts import (
-    AGE,
-    ANYTHING,
-    CONDITIONS,
-    CrdKind,
-    Json,
-    column,
-    crd,
-    flag,
-    many,
-    obj,
-    text,
-    whole,
-)
+from fairway.workloads.crds.crd import AGE, CONDITIONS, CrdKind, column, crd
+from fairway.workloads.crds.schema import ANYTHING, Json, flag, many, obj, text, whole
 
 _RAW: Json = {"type": "object", **ANYTHING}
 _TARGET = obj({"name": text(), "replicas": whole(least=0)}, required=("name",))
@@ -71,14 +59,13 @@ def definition() -> Json:
         column("Why", '.status.conditions[?(@.type=="Scheduled")].message', wide=True),
     )
     kind = CrdKind(
-        group="work.karmada.io",
-        version="v1alpha2",
+        api_version="work.karmada.io/v1alpha2",
         kind="ResourceBinding",
         plural="resourcebindings",
+        about="Where a job is and why: written by Fairway for every job of the hub.",
         short=("rb",),
         categories=("karmada-io",),
-        status=False,
+        subresource=False,
         columns=columns,
     )
-    about = "Where a job is and why: written by Fairway for every job of the hub."
-    return crd(kind, about, {"spec": _SPEC, "status": _STATUS}, required=("spec",))
+    return crd(kind, _SPEC, status=_STATUS)

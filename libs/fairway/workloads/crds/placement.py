@@ -1,16 +1,6 @@
 """The schema of a policy's placement: which clusters, in which order, as a gang or not."""
 
-from fairway.workloads.crds.parts import (
-    ANYTHING,
-    SUBDOMAIN,
-    many,
-    obj,
-    rule,
-    strings,
-    text,
-    unsupported,
-    whole,
-)
+from fairway.workloads.crds.schema import ANYTHING, SUBDOMAIN, many, obj, rule, strings, text, unsupported, whole
 from fairway.workloads.settings.placement import MOST_EXPRESSIONS, MOST_TIERS
 
 _CLUSTERS = many(text(pattern=SUBDOMAIN, maxLength=253))

@@ -1,25 +1,8 @@
 """PropagationPolicy and ClusterPropagationPolicy of every group that is read: one schema for all of them."""
 
-from fairway.workloads.crds.parts import (
-    AGE,
-    ANYTHING,
-    LABEL,
-    READY,
-    STATUS,
-    WHY,
-    CrdKind,
-    Json,
-    column,
-    crd,
-    flag,
-    many,
-    obj,
-    rule,
-    text,
-    unsupported,
-    whole,
-)
+from fairway.workloads.crds.crd import AGE, READY, WHY, CrdKind, column, crd
 from fairway.workloads.crds.placement import LABELS, PLACEMENT
+from fairway.workloads.crds.schema import ANYTHING, LABEL, Json, flag, many, obj, rule, text, unsupported, whole
 from fairway.workloads.settings.policies import CLUSTER_WIDE, GROUPS, MOST_SELECTORS, NAMESPACED
 
 _WEEK_S = 7 * 24 * 3_600
@@ -126,16 +109,13 @@ def definitions() -> list[Json]:
 
 
 def _definition(group: str, name: str) -> Json:
-    api, _, version = group.partition("/")
-    short = {NAMESPACED: ("pp",), CLUSTER_WIDE: ("cpp",)}[name] if group == GROUPS[0] else ()
     kind = CrdKind(
-        group=api,
-        version=version,
+        api_version=group,
         kind=name,
         plural=f"{name[:-1].lower()}ies",
+        about="Which jobs may run where. Changes reach jobs that still wait; running ones stay where they are.",
         namespaced=name == NAMESPACED,
-        short=short,
+        short={NAMESPACED: ("pp",), CLUSTER_WIDE: ("cpp",)}[name] if group == GROUPS[0] else (),
         columns=_COLUMNS,
     )
-    about = "Which jobs may run where. Changes reach jobs that still wait; running ones stay where they are."
-    return crd(kind, about, {"spec": _SPEC, "status": STATUS}, required=("spec",))
+    return crd(kind, _SPEC)

@@ -1,6 +1,7 @@
 """Queue: how jobs wait."""
 
-from fairway.workloads.crds.parts import AGE, READY, STATUS, WHY, CrdKind, Json, column, crd, obj, rule, text, whole
+from fairway.workloads.crds.crd import AGE, READY, SHORT_NAME, WHY, CrdKind, column, crd
+from fairway.workloads.crds.schema import Json, obj, text, whole
 from fairway.workloads.settings.queues import API_VERSION, KIND, POLICIES
 
 _SPEC = obj(
@@ -17,14 +18,18 @@ _SPEC = obj(
 
 
 def definition() -> Json:
-    group, _, version = API_VERSION.partition("/")
-    columns = (
-        READY,
-        column("Policy", ".spec.queuePolicy"),
-        column("Priority", ".spec.priority", "integer"),
-        AGE,
-        WHY,
+    kind = CrdKind(
+        api_version=API_VERSION,
+        kind=KIND,
+        plural="queues",
+        about="A line in which jobs wait for their turn.",
+        columns=(
+            READY,
+            column("Policy", ".spec.queuePolicy"),
+            column("Priority", ".spec.priority", "integer"),
+            AGE,
+            WHY,
+        ),
+        required=(),
     )
-    kind = CrdKind(group=group, version=version, kind=KIND, plural="queues", columns=columns)
-    short = rule("size(self.metadata.name) <= 63", "metadata.name", "has more than 63 characters", "shorten it to 63")
-    return crd(kind, "A line in which jobs wait for their turn.", {"spec": _SPEC, "status": STATUS}, short)
+    return crd(kind, _SPEC, SHORT_NAME)

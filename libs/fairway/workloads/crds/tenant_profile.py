@@ -1,23 +1,9 @@
 """TenantProfile: what the jobs of some namespaces may name beyond what everybody may."""
 
 from fairway.domain.tenancy.profile import LEVELS
-from fairway.workloads.crds.parts import (
-    AGE,
-    LABEL,
-    READY,
-    STATUS,
-    WHY,
-    CrdKind,
-    Json,
-    column,
-    crd,
-    flag,
-    many,
-    obj,
-    rule,
-    text,
-)
+from fairway.workloads.crds.crd import AGE, READY, SHORT_NAME, WHY, CrdKind, column, crd
 from fairway.workloads.crds.placement import TOLERATION
+from fairway.workloads.crds.schema import LABEL, Json, flag, many, obj, text
 from fairway.workloads.settings.tenant_profiles import (
     API_VERSION,
     KIND,
@@ -62,9 +48,12 @@ def _spec() -> Json:
 
 
 def definition() -> Json:
-    group, _, version = API_VERSION.partition("/")
-    columns = (READY, column("Namespaces", f".spec.{NAMESPACES}"), AGE, WHY)
-    kind = CrdKind(group=group, version=version, kind=KIND, plural="tenantprofiles", namespaced=False, columns=columns)
-    short = rule("size(self.metadata.name) <= 63", "metadata.name", "has more than 63 characters", "shorten it to 63")
-    about = "What the jobs of some namespaces may name; without one they may name what everybody may."
-    return crd(kind, about, {"spec": _spec(), "status": STATUS}, short, required=("spec",))
+    kind = CrdKind(
+        api_version=API_VERSION,
+        kind=KIND,
+        plural="tenantprofiles",
+        about="What the jobs of some namespaces may name; without one they may name what everybody may.",
+        namespaced=False,
+        columns=(READY, column("Namespaces", f".spec.{NAMESPACES}"), AGE, WHY),
+    )
+    return crd(kind, _spec(), SHORT_NAME)

@@ -1,24 +1,8 @@
 """ElasticQuotaTree. CEL cannot recurse, and every rule is paid for with the largest tree that its schema allows: what a
 node must be by itself and with its children is checked to RULED levels below the root, deeper ones by the reader."""
 
-from fairway.workloads.crds.parts import (
-    AGE,
-    ANYTHING,
-    LABEL,
-    QUANTITY,
-    READY,
-    STATUS,
-    WHY,
-    CrdKind,
-    Json,
-    column,
-    crd,
-    many,
-    obj,
-    rule,
-    strings,
-    text,
-)
+from fairway.workloads.crds.crd import AGE, READY, WHY, CrdKind, column, crd
+from fairway.workloads.crds.schema import ANYTHING, LABEL, QUANTITY, Json, many, obj, rule, strings, text
 from fairway.workloads.settings.quota_trees import API_VERSION, KIND, MOST_CHILDREN, MOST_NAMED
 
 # Levels that are written out (the root is 0), and those whose numbers are compared by rules.
@@ -123,16 +107,13 @@ def _children(level: int) -> Json:
 
 
 def definition() -> Json:
-    group, _, version = API_VERSION.partition("/")
     root = {**_node(0), "minProperties": 1, "description": "The whole fleet; its min is its max."}
-    spec = {"type": "object", "properties": {"root": root}, "required": ["root"], **ANYTHING}
     kind = CrdKind(
-        group=group,
-        version=version,
+        api_version=API_VERSION,
         kind=KIND,
         plural="elasticquotatrees",
+        about="Who may use how much: one tree for the whole fleet, a leaf for each group of namespaces.",
         short=("eqtree",),
         columns=(READY, column("Min", ".spec.root.min"), column("Max", ".spec.root.max", wide=True), AGE, WHY),
     )
-    about = "Who may use how much: one tree for the whole fleet, a leaf for each group of namespaces."
-    return crd(kind, about, {"spec": spec, "status": STATUS}, required=("spec",))
+    return crd(kind, obj({"root": root}, required=("root",)))

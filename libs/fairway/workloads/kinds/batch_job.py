@@ -7,21 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
-from fairway.workloads.kinds.kind import (
-    FAILED,
-    PENDING,
-    RUNNING,
-    SUCCEEDED,
-    Kind,
-    Path,
-    Phase,
-    condition,
-    count,
-    first_text,
-    said,
-)
+from fairway.workloads.kinds.kind import Kind, Path, first_text
+from fairway.workloads.kinds.phase import FAILED, SUCCEEDED, Phase, by_conditions, by_count, count
 from fairway.workloads.kinds.status_transitions import ENDS
-from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.pods import read_pod_set, read_replicas
 
@@ -40,62 +28,38 @@ def pods_at_once(spec: Field) -> int:
     return min(parallel, read_replicas(spec["completions"], parallel))
 
 
-def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
-    spec = manifest["spec"]
-    return (read_pod_set("pod", pods_at_once(spec), spec["template"]),)
+class BatchJob(Kind):
+    name = "Job"
+    api_version = "batch/v1"
+    plural = "jobs"
+    ends = ENDS
+    managed_by = ("spec", "managedBy")
+    drop = (("spec", "ttlSecondsAfterFinished"),)
+
+    def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
+        spec = manifest["spec"]
+        return (read_pod_set("pod", pods_at_once(spec), spec["template"]),)
+
+    def phase(self, workload: Workload, manifest: Field) -> Phase:
+        status = manifest["status"]
+        up = count(status["ready"]) + count(status["succeeded"])
+        return by_conditions(status, Complete=SUCCEEDED, Failed=FAILED) or by_count(up, workload.gang_minimum)
+
+    def priority(self, manifest: Field) -> str:
+        return first_text(manifest.at("spec", "template", "spec", "priorityClassName"))
+
+    def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
+        yield ("spec", "template", "metadata")
+
+    def prepare(self, copy: dict[str, Any]) -> None:
+        """Without manualSelector the selector and its labels belong to the API server that stored the Job."""
+        spec = copy["spec"]
+        if spec.get("manualSelector"):
+            return
+        spec.pop("selector", None)
+        labels = (spec["template"].get("metadata") or {}).get("labels") or {}
+        for name in _GENERATED:
+            labels.pop(name, None)
 
 
-def phase(workload: Workload, manifest: Field) -> Phase:
-    status = manifest["status"]
-    ready, succeeded, failed = (count(status[name]) for name in ("ready", "succeeded", "failed"))
-
-    def at(state: str, text: str) -> Phase:
-        return Phase(state, text, ready, succeeded, failed)
-
-    for type_, state in (("Complete", SUCCEEDED), ("Failed", FAILED)):
-        if entry := condition(status, type_):
-            return at(state, said(entry, type_))
-    if condition(status, "Suspended"):
-        return at(PENDING, "suspended in the member cluster")
-    text = f"{ready + succeeded} of {workload.gang_minimum} pods are up"
-    return at(RUNNING if ready + succeeded >= workload.gang_minimum else PENDING, text)
-
-
-def priority(manifest: Field) -> str:
-    return first_text(manifest.at("spec", "template", "spec", "priorityClassName"))
-
-
-def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
-    yield ("spec", "template", "metadata")
-
-
-def pod_templates(manifest: Field) -> Iterator[Pod]:
-    yield of_template("pod", manifest["spec"]["template"])
-
-
-def forget_generated(copy: dict[str, Any]) -> None:
-    """Without manualSelector the selector and its labels belong to the API server that stored the Job."""
-    spec = copy["spec"]
-    if spec.get("manualSelector"):
-        return
-    spec.pop("selector", None)
-    labels = (spec["template"].get("metadata") or {}).get("labels") or {}
-    for name in _GENERATED:
-        labels.pop(name, None)
-
-
-JOB = Kind(
-    name="Job",
-    api_version="batch/v1",
-    plural="jobs",
-    pod_sets=pod_sets,
-    phase=phase,
-    priority=priority,
-    label_paths=label_paths,
-    pod_templates=pod_templates,
-    ends=ENDS,
-    suspend_path=("spec", "suspend"),
-    managed_by=("spec", "managedBy"),
-    drop=(("spec", "ttlSecondsAfterFinished"),),
-    prepare=forget_generated,
-)
+JOB = BatchJob()

@@ -30,21 +30,9 @@ from msgspec import Struct
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import PLAIN, Ends, StatusWord
-from fairway.workloads.kinds.kind import (
-    FAILED,
-    PENDING,
-    RUNNING,
-    SUCCEEDED,
-    Kind,
-    Path,
-    Phase,
-    condition,
-    count,
-    first_text,
-    reach,
-    said,
-)
+from fairway.workloads.kinds.kind import Kind, Path, first_text, reach
 from fairway.workloads.kinds.kubeflow import minimum
+from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, Phase, condition, count, said
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.spelling import check_spelling
@@ -104,7 +92,7 @@ def load_generic(text: str | bytes) -> Kind:
         raise _refused(str(error), "compare with deploy/examples/kinds/leaderworkerset.yaml") from None
     if not declared.pod_sets or not all(pods.template for pods in declared.pod_sets):
         raise _refused("a pod set without the path of its template", "name at least one template path")
-    return _Reader(declared).kind()
+    return DeclaredKind(declared)
 
 
 def _refused(text: str, remedy: str) -> Refused:
@@ -115,30 +103,16 @@ def _split(path: str) -> tuple[str, ...]:
     return tuple(path.split(".")) if path else ()
 
 
-class _Reader:
-    """The functions of a Kind, over one declaration."""
-
+class DeclaredKind(Kind):
     def __init__(self, declared: Declaration) -> None:
         self.declared = declared
-
-    def kind(self) -> Kind:
-        declared = self.declared
-        return Kind(
-            name=declared.kind,
-            api_version=declared.api_version,
-            plural=declared.plural,
-            pod_sets=self.pod_sets,
-            gang=self.gang,
-            phase=self.phase,
-            priority=self.priority,
-            label_paths=self.label_paths,
-            pod_templates=self.pod_templates,
-            besides=self.besides,
-            suspend_path=_split(declared.suspend),
-            managed_by=_split(declared.managed_by),
-            drop=tuple(_split(path) for path in declared.drop),
-            ends=Ends(PLAIN.waits, self.fails),
-        )
+        self.name = declared.kind
+        self.api_version = declared.api_version
+        self.plural = declared.plural
+        self.suspend_path = _split(declared.suspend)
+        self.managed_by = _split(declared.managed_by)
+        self.drop = tuple(_split(path) for path in declared.drop)
+        self.ends = Ends(PLAIN.waits, self.fails)
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
         found = []
@@ -160,7 +134,7 @@ class _Reader:
         return next((place for place in places if place.given), places[-1])
 
     def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
-        total = sum(one.count for one in pods)
+        total = super().gang(manifest, pods)
         return minimum(manifest.at(*_split(self.declared.gang)), total) if self.declared.gang else total
 
     def priority(self, manifest: Field) -> str:
@@ -172,7 +146,7 @@ class _Reader:
         for path in self._templates():
             template = manifest.at(*_split(path))
             if template.given:
-                yield of_template(path, template)
+                yield of_template(template)
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         """Containers beyond the templates that are named; nobody knows how the kind's operator reads its objects."""

@@ -10,65 +10,65 @@ from typing import Any
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import SET
 from fairway.workloads.kinds.batch_job import pods_at_once
-from fairway.workloads.kinds.kind import (
-    FAILED,
-    PENDING,
-    RUNNING,
-    SUCCEEDED,
-    Kind,
-    Path,
-    Phase,
-    condition,
-    count,
-    first_text,
-    said,
-)
+from fairway.workloads.kinds.kind import Kind, Path, first_text
+from fairway.workloads.kinds.phase import FAILED, SUCCEEDED, Phase, by_conditions, by_count, count
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.names import is_namespace
 from fairway.workloads.reading.pods import MOST_POD_SETS, MOST_PODS, read_pod_set, read_replicas
 
 
-def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
-    jobs = manifest["spec"]["replicatedJobs"]
-    if jobs.value in (None, []):
-        jobs.wrong("is empty", "add a replicatedJob")
-    found: dict[str, PodSet] = {}
-    for entry in jobs.items(MOST_POD_SETS):
-        name = entry["name"].text()
-        if not is_namespace(name):
-            entry["name"].wrong("is not a name (RFC 1123 label)", "use lower-case letters, digits and -")
-        if name in found:
-            entry["name"].wrong(f"is a second {name}", "give every replicatedJob its own name")
-        job = entry["template"]["spec"]
-        pods = read_replicas(entry["replicas"]) * pods_at_once(job)
-        if pods > MOST_PODS:
-            entry["replicas"].wrong(f"makes {pods} pods", f"use at most {MOST_PODS} pods")
-            pods = 1
-        found[name] = read_pod_set(name, pods, job["template"])
-    return tuple(found.values())
+class JobSet(Kind):
+    name = "JobSet"
+    api_version = "jobset.x-k8s.io/v1alpha2"
+    plural = "jobsets"
+    ends = SET
+    managed_by = ("spec", "managedBy")
+    drop = (("spec", "ttlSecondsAfterFinished"),)
 
+    def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
+        jobs = manifest["spec"]["replicatedJobs"]
+        if jobs.value in (None, []):
+            jobs.wrong("is empty", "add a replicatedJob")
+        found: dict[str, PodSet] = {}
+        for entry in jobs.items(MOST_POD_SETS):
+            name = entry["name"].text()
+            if not is_namespace(name):
+                entry["name"].wrong("is not a name (RFC 1123 label)", "use lower-case letters, digits and -")
+            if name in found:
+                entry["name"].wrong(f"is a second {name}", "give every replicatedJob its own name")
+            job = entry["template"]["spec"]
+            pods = read_replicas(entry["replicas"]) * pods_at_once(job)
+            if pods > MOST_PODS:
+                entry["replicas"].wrong(f"makes {pods} pods", f"use at most {MOST_PODS} pods")
+                pods = 1
+            found[name] = read_pod_set(name, pods, job["template"])
+        return tuple(found.values())
 
-def phase(workload: Workload, manifest: Field) -> Phase:
-    status = manifest["status"]
-    counts = {
-        str(entry["name"].value): {key: count(entry[key]) for key in ("ready", "succeeded", "failed", "active")}
-        for entry in status["replicatedJobsStatus"].items()
-    }
-    ready, succeeded, failed = (sum(one[key] for one in counts.values()) for key in ("ready", "succeeded", "failed"))
+    def phase(self, workload: Workload, manifest: Field) -> Phase:
+        status = manifest["status"]
+        if found := by_conditions(status, Completed=SUCCEEDED, Failed=FAILED):
+            return found
+        counts = {
+            str(entry["name"].value): {key: count(entry[key]) for key in ("ready", "succeeded", "active")}
+            for entry in status["replicatedJobsStatus"].items()
+        }
+        up = sum(one["ready"] + one["succeeded"] for one in counts.values())
+        return by_count(up, _jobs(workload, manifest, counts), "Jobs")
 
-    def at(state: str, text: str) -> Phase:
-        return Phase(state, text, ready, succeeded, failed)
+    def priority(self, manifest: Field) -> str:
+        jobs = manifest["spec"]["replicatedJobs"].items(MOST_POD_SETS)
+        return first_text(*(job.at("template", "spec", "template", "spec", "priorityClassName") for job in jobs[:1]))
 
-    for type_, state in (("Completed", SUCCEEDED), ("Failed", FAILED)):
-        entry = condition(status, type_)
-        if entry or status["terminalState"].value == type_:
-            return at(state, said(entry, type_) if entry else type_)
-    if condition(status, "Suspended"):
-        return at(PENDING, "suspended in the member cluster")
-    wanted = _jobs(workload, manifest, counts)
-    text = f"{ready + succeeded} of {wanted} Jobs are up"
-    return at(RUNNING if ready + succeeded >= wanted else PENDING, text)
+    def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
+        for index in range(len(manifest["spec"]["replicatedJobs"])):
+            job: Path = ("spec", "replicatedJobs", index, "template")
+            yield (*job, "metadata")
+            yield (*job, "spec", "template", "metadata")
+
+    def pod_templates(self, manifest: Field) -> Iterator[Pod]:
+        for entry in manifest["spec"]["replicatedJobs"].items():
+            yield of_template(entry.at("template", "spec", "template"))
 
 
 def _jobs(workload: Workload, manifest: Field, counts: Mapping[str, Mapping[str, int]]) -> int:
@@ -81,34 +81,4 @@ def _jobs(workload: Workload, manifest: Field, counts: Mapping[str, Mapping[str,
     return sum(max(1, one["active"] + one["succeeded"]) for one in seen)
 
 
-def priority(manifest: Field) -> str:
-    jobs = manifest["spec"]["replicatedJobs"].items(MOST_POD_SETS)
-    return first_text(*(job.at("template", "spec", "template", "spec", "priorityClassName") for job in jobs[:1]))
-
-
-def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
-    for index in range(len(manifest["spec"]["replicatedJobs"])):
-        job: Path = ("spec", "replicatedJobs", index, "template")
-        yield (*job, "metadata")
-        yield (*job, "spec", "template", "metadata")
-
-
-def pod_templates(manifest: Field) -> Iterator[Pod]:
-    for entry in manifest["spec"]["replicatedJobs"].items():
-        yield of_template(entry["name"].text(), entry.at("template", "spec", "template"))
-
-
-JOBSET = Kind(
-    name="JobSet",
-    api_version="jobset.x-k8s.io/v1alpha2",
-    plural="jobsets",
-    pod_sets=pod_sets,
-    phase=phase,
-    priority=priority,
-    label_paths=label_paths,
-    pod_templates=pod_templates,
-    ends=SET,
-    suspend_path=("spec", "suspend"),
-    managed_by=("spec", "managedBy"),
-    drop=(("spec", "ttlSecondsAfterFinished"),),
-)
+JOBSET = JobSet()

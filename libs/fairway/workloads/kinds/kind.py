@@ -1,57 +1,27 @@
-"""A job kind as a value: where its sizes, its gang, its priority and its state stand."""
+"""A job kind: where its sizes, its gang, its priority and its state stand."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-from msgspec import Struct
 
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import PLAIN, Ends
-from fairway.workloads.pod_security.pod import Pod
+from fairway.workloads.kinds.phase import Phase
+from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.reading.fields import Field
 
 Path = tuple[str | int, ...]
 
-PENDING = "pending"
-RUNNING = "running"
-SUCCEEDED = "succeeded"
-FAILED = "failed"
-UNKNOWN = "unknown"
 
+class Kind(ABC):
+    """How one kind is read. The methods take the whole object as a Field; problems are noted there.
 
-class Phase(Struct, frozen=True):
-    """What a member cluster's status means.
-
-    `state` is pending, running (the gang is up), succeeded, failed or unknown (says nothing either way).
-    The counts are of pods, or of the kind's own units where it counts no pods (JobSet counts Jobs).
-    """
-
-    state: str
-    text: str = ""
-    active: int = 0
-    succeeded: int = 0
-    failed: int = 0
-
-
-def whole_gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
-    """All pods together."""
-    return sum(one.count for one in pods)
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """How one kind is read. The functions take the whole object as a Field; problems are noted there.
-
-    `pod_templates` gives every pod that the job, or its operator for it, makes of the manifest, whether it is counted
-    or not; `besides` looks at what changes pods in other ways. `schedulers` are those that the kind's operator is for,
-    `account` the service account that the operator's chart makes for pods that cannot do without its token.
-    `label_paths` gives, for a valid manifest, the place of every mapping whose `labels` reach pods.
-    `phase` takes the object too; for most kinds its `status` alone is enough.
+    `schedulers` are those that the kind's operator is for, `account` the service account that the operator's chart
+    makes for pods that cannot do without its token.
     `drop` are fields that would remove a finished object before anybody saw it (time to live).
-    `prepare` is the kind's own clean-up of a member copy. `ends` is what the hub shows when no member speaks.
+    `ends` is what the hub shows when no member speaks.
     `steady`: a gang that was up and is no longer is in trouble (not where pods come and go: Spark, Argo).
     `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
     included, from templates of the manifest, and all at once.
@@ -60,21 +30,13 @@ class Kind:
     name: str
     api_version: str
     plural: str
-    pod_sets: Callable[[Field], tuple[PodSet, ...]]
-    phase: Callable[[Workload, Field], Phase]
-    priority: Callable[[Field], str]
-    label_paths: Callable[[Mapping[str, Any]], Iterable[Path]]
-    pod_templates: Callable[[Field], Iterable[Pod]]
-    besides: Callable[[Field, Ruling], None] | None = None
     schedulers: tuple[str, ...] = ()
     account: str = ""
-    gang: Callable[[Field, tuple[PodSet, ...]], int] = whole_gang
-    suspend_path: tuple[str, ...] = ()
+    suspend_path: tuple[str, ...] = ("spec", "suspend")
     managed_by: tuple[str, ...] = ()
     drop: tuple[tuple[str, ...], ...] = ()
     name_limit: int = 63
     makes_services: bool = False
-    prepare: Callable[[dict[str, Any]], None] | None = None
     holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)
     ends: Ends = PLAIN
     steady: bool = True
@@ -83,6 +45,36 @@ class Kind:
     def key(self) -> str:
         """`Kind.group/version`, such as `Job.batch/v1`."""
         return f"{self.name}.{self.api_version}"
+
+    @abstractmethod
+    def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]: ...
+
+    def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
+        """All pods together, where the kind knows no less."""
+        return sum(one.count for one in pods)
+
+    @abstractmethod
+    def phase(self, workload: Workload, manifest: Field) -> Phase:
+        """Takes the object too; for most kinds its `status` alone is enough."""
+
+    @abstractmethod
+    def priority(self, manifest: Field) -> str: ...
+
+    @abstractmethod
+    def label_paths(self, manifest: Mapping[str, Any]) -> Iterable[Path]:
+        """For a valid manifest, the place of every mapping whose `labels` reach pods."""
+
+    def pod_templates(self, manifest: Field) -> Iterable[Pod]:
+        """Every pod that the job, or its operator for it, makes of the manifest, whether it is counted or not."""
+        return (of_template(manifest.at(*path[:-1])) for path in self.label_paths(manifest.value))
+
+    def besides(self, manifest: Field, ruling: Ruling) -> None:
+        """Looks at what changes pods in other ways."""
+        return
+
+    def prepare(self, copy: dict[str, Any]) -> None:
+        """The kind's own clean-up of a member copy."""
+        return
 
     def set_labels(self, manifest: dict[str, Any], labels: Mapping[str, str]) -> None:
         """Put `labels` on the object and on every pod template of it, in place."""
@@ -110,23 +102,3 @@ def first_text(*fields: Field) -> str:
         if text := field.text():
             return text
     return ""
-
-
-def condition(status: Field, kind: str) -> Field | None:
-    """The entry of status.conditions of this type whose status is "True"."""
-    for entry in status["conditions"].items():
-        if entry["type"].value == kind and entry["status"].value in ("True", True):
-            return entry
-    return None
-
-
-def said(entry: Field, fallback: str) -> str:
-    """A condition's own words: `reason: message`."""
-    words = [text for text in (entry["reason"].value, entry["message"].value) if isinstance(text, str) and text]
-    return ": ".join(words)[:500] or fallback
-
-
-def count(field: Field) -> int:
-    """A number in a status: operators write it, so a strange one counts as 0 instead of failing the watch."""
-    value = field.value
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -7,24 +7,22 @@ operator's own Running condition is already true with a lone Master while the wo
 """
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import TRAINING
-from fairway.workloads.kinds.kind import (
+from fairway.workloads.kinds.kind import Kind, Path, first_text
+from fairway.workloads.kinds.phase import (
     FAILED,
     PENDING,
-    RUNNING,
     SUCCEEDED,
-    Kind,
-    Path,
     Phase,
+    by_conditions,
+    by_count,
     condition,
     count,
-    first_text,
     said,
-    whole_gang,
 )
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
@@ -37,7 +35,9 @@ _POLICY = ("spec", "runPolicy")
 # Init containers that training-operator adds to a role's pods and that may ask for more than the role itself: the one
 # that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go). With it the launcher
 # enters the workers, as an account that the operator makes for this one job.
-_ADDED = {("MPIJob", "v1", "Launcher"): ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)}
+_ADDED = {
+    ("MPIJob.kubeflow.org/v1", "Launcher"): ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)
+}
 
 
 @lru_cache(maxsize=1)  # a manifest is asked for them by each of its readers, one after the other
@@ -56,99 +56,74 @@ def replicas(manifest: Field, specs: str, roles: tuple[str, ...]) -> dict[str, F
     return {role: found[role] for role in roles if role in found}
 
 
-def phase(workload: Workload, manifest: Field) -> Phase:
-    """Conditions for the ends, pod counts for the start: see job-kinds, rows of kubeflow.org."""
-    status = manifest["status"]
-    counts = [entry for _, entry in status["replicaStatuses"].pairs()]
-    active, succeeded, failed = (
-        sum(count(entry[name]) for entry in counts) for name in ("active", "succeeded", "failed")
-    )
-
-    def at(state: str, text: str) -> Phase:
-        return Phase(state, text, active, succeeded, failed)
-
-    for type_, state in (("Succeeded", SUCCEEDED), ("Failed", FAILED)):
-        if entry := condition(status, type_):
-            return at(state, said(entry, type_))
-    if condition(status, "Suspended"):
-        return at(PENDING, "suspended in the member cluster")
-    if entry := condition(status, "Restarting"):
-        return at(PENDING, said(entry, "restarting"))
-    up = f"{active + succeeded} of {workload.gang_minimum} pods are up"
-    if condition(status, "Running") and active + succeeded >= workload.gang_minimum:
-        return at(RUNNING, up)
-    return at(PENDING, up)
-
-
-def kubeflow(name: str, plural: str, specs: str, roles: tuple[str, ...], version: str = "v1") -> Kind:
+class KubeflowJob(Kind):
     """One kind of the family; `roles` in the order in which priorities are looked up."""
 
-    def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
-        start = whole_gang(manifest, pods) - _growth(manifest, specs, roles)
+    schedulers = ("volcano",)
+    ends = TRAINING
+    suspend_path = (*_POLICY, "suspend")
+    managed_by = (*_POLICY, "managedBy")
+    drop = ((*_POLICY, "ttlSecondsAfterFinished"),)
+    makes_services = True
+
+    def __init__(self, name: str, plural: str, specs: str, roles: tuple[str, ...], version: str = "v1") -> None:
+        self.name = name
+        self.api_version = f"kubeflow.org/{version}"
+        self.plural = plural
+        self.specs = specs
+        self.roles = roles
+
+    def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
+        found = replicas(manifest, self.specs, self.roles)
+        if not found:
+            manifest["spec"][self.specs].wrong("has no replicas", f"add one of {', '.join(self.roles)}")
+        growth = self._growth(manifest)
+        pods = []
+        for role, field in found.items():
+            number = read_replicas(field["replicas"]) + (growth if role == "Worker" else 0)
+            pods.append(read_pod_set(role, number, field["template"], first=_ADDED.get((self.key, role), ())))
+        return tuple(pods)
+
+    def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
+        start = super().gang(manifest, pods) - self._growth(manifest)
         return minimum(manifest.at(*_POLICY, "schedulingPolicy", "minAvailable"), start)
 
-    def priority(manifest: Field) -> str:
+    def phase(self, workload: Workload, manifest: Field) -> Phase:
+        """Conditions for the ends, pod counts for the start: see job-kinds, rows of kubeflow.org."""
+        status = manifest["status"]
+        if found := by_conditions(status, Succeeded=SUCCEEDED, Failed=FAILED):
+            return found
+        if entry := condition(status, "Restarting"):
+            return Phase(PENDING, said(entry, "restarting"))
+        counts = [entry for _, entry in status["replicaStatuses"].pairs()]
+        found = by_count(sum(count(one["active"]) + count(one["succeeded"]) for one in counts), workload.gang_minimum)
+        return found if condition(status, "Running") else Phase(PENDING, found.text)
+
+    def priority(self, manifest: Field) -> str:
         if named := manifest.at(*_POLICY, "schedulingPolicy", "priorityClass").text():
             return named
-        found = replicas(manifest, specs, roles).values()
+        found = replicas(manifest, self.specs, self.roles).values()
         return first_text(*(field.at("template", "spec", "priorityClassName") for field in found))
 
-    def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
-        for role in manifest["spec"][specs]:
-            yield ("spec", specs, role, "template", "metadata")
+    def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
+        for role in manifest["spec"][self.specs]:
+            yield ("spec", self.specs, role, "template", "metadata")
 
-    return Kind(
-        name=name,
-        api_version=f"kubeflow.org/{version}",
-        plural=plural,
-        pod_sets=partial(_pod_sets, (name, version), specs, roles),
-        gang=gang,
-        phase=phase,
-        priority=priority,
-        label_paths=label_paths,
-        pod_templates=partial(_pod_templates, (name, version), specs, roles),
-        besides=_besides,
-        schedulers=("volcano",),
-        ends=TRAINING,
-        suspend_path=(*_POLICY, "suspend"),
-        managed_by=(*_POLICY, "managedBy"),
-        drop=((*_POLICY, "ttlSecondsAfterFinished"),),
-        makes_services=True,
-    )
+    def pod_templates(self, manifest: Field) -> Iterator[Pod]:
+        for role, field in replicas(manifest, self.specs, self.roles).items():
+            yield of_template(field["template"], needs_token=(self.key, role) in _ADDED)
 
+    def besides(self, manifest: Field, ruling: Ruling) -> None:
+        check_priority(PodView(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
 
-def _pod_sets(kind: tuple[str, str], specs: str, roles: tuple[str, ...], manifest: Field) -> tuple[PodSet, ...]:
-    found = replicas(manifest, specs, roles)
-    if not found:
-        manifest["spec"][specs].wrong("has no replicas", f"add one of {', '.join(roles)}")
-    growth = _growth(manifest, specs, roles)
-    return tuple(_pods((*kind, role), field, growth) for role, field in found.items())
-
-
-def _pod_templates(kind: tuple[str, str], specs: str, roles: tuple[str, ...], manifest: Field) -> Iterator[Pod]:
-    for role, field in replicas(manifest, specs, roles).items():
-        yield of_template(role, field["template"], needs_token=(*kind, role) in _ADDED)
-
-
-def _besides(manifest: Field, ruling: Ruling) -> None:
-    check_priority(PodView(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
-
-
-def _growth(manifest: Field, specs: str, roles: tuple[str, ...]) -> int:
-    """How many workers a PyTorchJob may have beyond its replicas: its operator makes an autoscaler for them where
-    there are metrics to scale by (pkg/controller.v1/pytorch/hpa.go)."""
-    elastic = manifest["spec"]["elasticPolicy"]
-    if not elastic.given or not elastic["metrics"].value:
-        return 0
-    worker = replicas(manifest, specs, roles).get("Worker")
-    return max(read_replicas(elastic["maxReplicas"], 0) - read_replicas(worker["replicas"]), 0) if worker else 0
-
-
-def _pods(place: tuple[str, str, str], field: Field, growth: int) -> PodSet:
-    """Of one role; `growth` is of the workers."""
-    role = place[-1]
-    replicas = read_replicas(field["replicas"]) + (growth if role == "Worker" else 0)
-    return read_pod_set(role, replicas, field["template"], first=_ADDED.get(place, ()))
+    def _growth(self, manifest: Field) -> int:
+        """How many workers a PyTorchJob may have beyond its replicas: its operator makes an autoscaler for them where
+        there are metrics to scale by (pkg/controller.v1/pytorch/hpa.go)."""
+        elastic = manifest["spec"]["elasticPolicy"]
+        if not elastic.given or not elastic["metrics"].value:
+            return 0
+        worker = replicas(manifest, self.specs, self.roles).get("Worker")
+        return max(read_replicas(elastic["maxReplicas"], 0) - read_replicas(worker["replicas"]), 0) if worker else 0
 
 
 def minimum(field: Field, total: int) -> int:
@@ -163,18 +138,18 @@ def minimum(field: Field, total: int) -> int:
     return least
 
 
-PYTORCH = kubeflow("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs", ("Master", "Worker"))
-TENSORFLOW = kubeflow("TFJob", "tfjobs", "tfReplicaSpecs", ("Chief", "Master", "PS", "Worker", "Evaluator"))
-XGBOOST = kubeflow("XGBoostJob", "xgboostjobs", "xgbReplicaSpecs", ("Master", "Worker"))
-PADDLE = kubeflow("PaddleJob", "paddlejobs", "paddleReplicaSpecs", ("Master", "Worker"))
-JAX = kubeflow("JAXJob", "jaxjobs", "jaxReplicaSpecs", ("Worker",))
-MXNET = kubeflow(
+PYTORCH = KubeflowJob("PyTorchJob", "pytorchjobs", "pytorchReplicaSpecs", ("Master", "Worker"))
+TENSORFLOW = KubeflowJob("TFJob", "tfjobs", "tfReplicaSpecs", ("Chief", "Master", "PS", "Worker", "Evaluator"))
+XGBOOST = KubeflowJob("XGBoostJob", "xgboostjobs", "xgbReplicaSpecs", ("Master", "Worker"))
+PADDLE = KubeflowJob("PaddleJob", "paddlejobs", "paddleReplicaSpecs", ("Master", "Worker"))
+JAX = KubeflowJob("JAXJob", "jaxjobs", "jaxReplicaSpecs", ("Worker",))
+MXNET = KubeflowJob(
     "MXJob",
     "mxjobs",
     "mxReplicaSpecs",
     ("Scheduler", "Server", "Worker", "TunerTracker", "TunerServer", "Tuner"),
 )
-MPI = kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs", ("Launcher", "Worker"), "v2beta1")
-MPI_V1 = kubeflow("MPIJob", "mpijobs", "mpiReplicaSpecs", ("Launcher", "Worker"))
+MPI = KubeflowJob("MPIJob", "mpijobs", "mpiReplicaSpecs", ("Launcher", "Worker"), "v2beta1")
+MPI_V1 = KubeflowJob("MPIJob", "mpijobs", "mpiReplicaSpecs", ("Launcher", "Worker"))
 
 KUBEFLOW = (PYTORCH, TENSORFLOW, XGBOOST, PADDLE, JAX, MXNET, MPI, MPI_V1)

@@ -12,18 +12,8 @@ from typing import Any
 from fairway.domain.resources import Resources
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import RAY
-from fairway.workloads.kinds.kind import (
-    FAILED,
-    PENDING,
-    RUNNING,
-    SUCCEEDED,
-    UNKNOWN,
-    Kind,
-    Path,
-    Phase,
-    count,
-    first_text,
-)
+from fairway.workloads.kinds.kind import Kind, Path, first_text
+from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, told
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
@@ -36,25 +26,107 @@ _AUTOSCALER: Resources = {"cpu": 500, "memory": 512 * 2**20}
 _WAITING = ("", "Initializing", "Waiting", "Retrying", "Suspending", "Suspended")
 
 
-def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
-    spec = manifest["spec"]
-    if spec["clusterSelector"].value:
-        spec["clusterSelector"].wrong(
-            "runs the job in a RayCluster that exists in one member already, so there is nothing to place",
-            "give the job its own rayClusterSpec",
-        )
-        return ()
-    cluster = spec["rayClusterSpec"]
-    head = read_pod_set("head", 1, cluster["headGroupSpec"]["template"], _autoscaler(cluster))
-    found = {"head": head}
-    for group in cluster["workerGroupSpecs"].items(MOST_POD_SETS):
-        name = group["groupName"].text()
-        if not name or name in found or name == "submitter":
-            group["groupName"].wrong("is missing or used twice", "give every worker group its own name")
-        found[name] = read_pod_set(name, _workers(group, cluster)[0], group["template"])
-    if spec["submissionMode"].text("K8sJobMode") in ("K8sJobMode", ""):
-        found["submitter"] = _submitter(spec)
-    return tuple(found.values())
+class RayJob(Kind):
+    name = "RayJob"
+    api_version = "ray.io/v1"
+    plural = "rayjobs"
+    ends = RAY
+    managed_by = ("spec", "managedBy")
+    name_limit = 47  # KubeRay refuses longer names: it appends to them for the cluster's Services
+
+    def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
+        spec = manifest["spec"]
+        if spec["clusterSelector"].value:
+            spec["clusterSelector"].wrong(
+                "runs the job in a RayCluster that exists in one member already, so there is nothing to place",
+                "give the job its own rayClusterSpec",
+            )
+            return ()
+        cluster = spec["rayClusterSpec"]
+        head = read_pod_set("head", 1, cluster["headGroupSpec"]["template"], _autoscaler(cluster))
+        found = {"head": head}
+        for group in cluster["workerGroupSpecs"].items(MOST_POD_SETS):
+            name = group["groupName"].text()
+            if not name or name in found or name == "submitter":
+                group["groupName"].wrong("is missing or used twice", "give every worker group its own name")
+            found[name] = read_pod_set(name, _workers(group, cluster)[0], group["template"])
+        if spec["submissionMode"].text("K8sJobMode") in ("K8sJobMode", ""):
+            found["submitter"] = read_pod_set("submitter", 1, _submitter_template(spec))
+        return tuple(found.values())
+
+    def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
+        cluster = manifest["spec"]["rayClusterSpec"]
+        total = super().gang(manifest, pods)
+        if not cluster["enableInTreeAutoscaling"].flag():
+            return total
+        spare = (_workers(group, cluster) for group in cluster["workerGroupSpecs"].items(MOST_POD_SETS))
+        return total - sum(replicas - least for replicas, least in spare)
+
+    def phase(self, workload: Workload, manifest: Field) -> Phase:
+        status = manifest["status"]
+        deployment = str(status["jobDeploymentStatus"].value or "")
+        job = str(status["jobStatus"].value or "")
+        cluster = status["rayClusterStatus"]
+        text = told(status["message"]) or f"{deployment or 'new'}, job {job or 'not started'}"
+        state = UNKNOWN
+        if deployment in _WAITING:
+            state = PENDING
+        elif deployment == "Running":
+            state = RUNNING if cluster["state"].value == "ready" else PENDING
+        elif deployment == "Complete":
+            state = {"SUCCEEDED": SUCCEEDED, "FAILED": FAILED, "STOPPED": FAILED}.get(job, UNKNOWN)
+        elif deployment in ("Failed", "ValidationFailed"):
+            state = FAILED
+        return Phase(state, text)
+
+    def priority(self, manifest: Field) -> str:
+        head = manifest["spec"]["rayClusterSpec"]["headGroupSpec"]
+        return first_text(head.at("template", "spec", "priorityClassName"))
+
+    def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
+        cluster: Path = ("spec", "rayClusterSpec")
+        yield (*cluster, "headGroupSpec", "template", "metadata")
+        for index in range(len(manifest["spec"]["rayClusterSpec"].get("workerGroupSpecs") or ())):
+            yield (*cluster, "workerGroupSpecs", index, "template", "metadata")
+        if manifest["spec"].get("submitterPodTemplate"):
+            yield ("spec", "submitterPodTemplate", "metadata")
+
+    def pod_templates(self, manifest: Field) -> Iterator[Pod]:
+        """The head's autoscaler may change its pods: KubeRay makes it an account, where the head names none."""
+        spec = manifest["spec"]
+        cluster = spec["rayClusterSpec"]
+        template = cluster.at("headGroupSpec", "template")
+        scaled = cluster["enableInTreeAutoscaling"].flag()
+        containers = tuple(PodView(one) for one in template.at("spec", "containers").items())
+        if scaled:
+            options = cluster["autoscalerOptions"]
+            names = ("securityContext", "env", "envFrom")
+            autoscaler = {
+                "name": PodView(Field("autoscaler", spec.problems)),
+                **{name: PodView(options[name]) for name in names},
+            }
+            containers = (*containers, PodView(options, moved=autoscaler))
+        head = PodView(template.at("spec", "containers"), entries=containers)
+        yield of_template(template, scaled, containers=head)
+        for group in cluster["workerGroupSpecs"].items():
+            yield of_template(group["template"])
+        if spec["submissionMode"].text("K8sJobMode") in ("K8sJobMode", ""):
+            yield of_template(_submitter_template(spec))
+
+    def besides(self, manifest: Field, ruling: Ruling) -> None:
+        """The head's Service is made as it is given: with addresses of others it would take what is sent to them."""
+        taken = manifest.at("spec", "rayClusterSpec", "headGroupSpec", "headService", "spec", "externalIPs")
+        if taken.given:
+            ruling.baseline(PodView(taken), "takes what is sent to addresses outside the cluster")
+
+    def prepare(self, copy: dict[str, Any]) -> None:
+        """Write KubeRay's default submitter out, so that its pod carries our labels and is counted as ours."""
+        spec = copy["spec"]
+        if spec.get("submitterPodTemplate") or spec.get("submissionMode") not in (None, "", "K8sJobMode"):
+            return
+        image = spec["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0].get("image")
+        container = {"name": "ray-job-submitter", "image": image, "resources": _SUBMITTER}
+        spec["submitterPodTemplate"] = {"spec": {"restartPolicy": "Never", "containers": [container]}}
 
 
 def _autoscaler(cluster: Field) -> tuple[Resources, ...]:
@@ -85,10 +157,6 @@ def _workers(group: Field, cluster: Field) -> tuple[int, int]:
     return replicas * hosts, min(least, most) * hosts
 
 
-def _submitter(spec: Field) -> PodSet:
-    return read_pod_set("submitter", 1, _submitter_template(spec))
-
-
 def _submitter_template(spec: Field) -> Field:
     template = spec["submitterPodTemplate"]
     if template.given:
@@ -97,105 +165,4 @@ def _submitter_template(spec: Field) -> Field:
     return Field(default, spec.problems, spec, "submitterPodTemplate")
 
 
-def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
-    cluster = manifest["spec"]["rayClusterSpec"]
-    total = sum(one.count for one in pods)
-    if not cluster["enableInTreeAutoscaling"].flag():
-        return total
-    spare = (_workers(group, cluster) for group in cluster["workerGroupSpecs"].items(MOST_POD_SETS))
-    return total - sum(replicas - least for replicas, least in spare)
-
-
-def phase(workload: Workload, manifest: Field) -> Phase:
-    status = manifest["status"]
-    deployment = str(status["jobDeploymentStatus"].value or "")
-    job = str(status["jobStatus"].value or "")
-    cluster = status["rayClusterStatus"]
-    active = count(cluster["readyWorkerReplicas"])
-    message = status["message"].value
-    text = (
-        message[:500] if isinstance(message, str) and message else f"{deployment or 'new'}, job {job or 'not started'}"
-    )
-    state = UNKNOWN
-    if deployment in _WAITING:
-        state = PENDING
-    elif deployment == "Running":
-        state = RUNNING if cluster["state"].value == "ready" else PENDING
-    elif deployment == "Complete":
-        state = {"SUCCEEDED": SUCCEEDED, "FAILED": FAILED, "STOPPED": FAILED}.get(job, UNKNOWN)
-    elif deployment in ("Failed", "ValidationFailed"):
-        state = FAILED
-    return Phase(state, text, active, int(state == SUCCEEDED), int(state == FAILED))
-
-
-def priority(manifest: Field) -> str:
-    head = manifest["spec"]["rayClusterSpec"]["headGroupSpec"]
-    return first_text(head.at("template", "spec", "priorityClassName"))
-
-
-def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
-    cluster: Path = ("spec", "rayClusterSpec")
-    yield (*cluster, "headGroupSpec", "template", "metadata")
-    for index in range(len(manifest["spec"]["rayClusterSpec"].get("workerGroupSpecs") or ())):
-        yield (*cluster, "workerGroupSpecs", index, "template", "metadata")
-    if manifest["spec"].get("submitterPodTemplate"):
-        yield ("spec", "submitterPodTemplate", "metadata")
-
-
-def pod_templates(manifest: Field) -> Iterator[Pod]:
-    """The head's autoscaler may change its pods: KubeRay makes it an account of its own, where the head names none."""
-    spec = manifest["spec"]
-    cluster = spec["rayClusterSpec"]
-    template = cluster.at("headGroupSpec", "template")
-    scaled = cluster["enableInTreeAutoscaling"].flag()
-    containers = tuple(PodView(one) for one in template.at("spec", "containers").items())
-    if scaled:
-        options = cluster["autoscalerOptions"]
-        names = ("securityContext", "env", "envFrom")
-        autoscaler = {
-            "name": PodView(Field("autoscaler", spec.problems)),
-            **{name: PodView(options[name]) for name in names},
-        }
-        containers = (*containers, PodView(options, moved=autoscaler))
-    head = PodView(template.at("spec", "containers"), entries=containers)
-    yield of_template("head", template, scaled, containers=head)
-    for group in cluster["workerGroupSpecs"].items():
-        yield of_template(group["groupName"].text(), group["template"])
-    if spec["submissionMode"].text("K8sJobMode") in ("K8sJobMode", ""):
-        yield of_template("submitter", _submitter_template(spec))
-
-
-def besides(manifest: Field, ruling: Ruling) -> None:
-    """The head's Service is made as it is given: with addresses of others it would take what is sent to them."""
-    service = manifest.at("spec", "rayClusterSpec", "headGroupSpec", "headService")
-    if service["spec"]["externalIPs"].given:
-        ruling.baseline(PodView(service["spec"]["externalIPs"]), "takes what is sent to addresses outside the cluster")
-
-
-def write_submitter(copy: dict[str, Any]) -> None:
-    """Write KubeRay's default submitter out, so that its pod carries our labels and is counted as ours."""
-    spec = copy["spec"]
-    if spec.get("submitterPodTemplate") or spec.get("submissionMode") not in (None, "", "K8sJobMode"):
-        return
-    image = spec["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0].get("image")
-    container = {"name": "ray-job-submitter", "image": image, "resources": _SUBMITTER}
-    spec["submitterPodTemplate"] = {"spec": {"restartPolicy": "Never", "containers": [container]}}
-
-
-RAYJOB = Kind(
-    name="RayJob",
-    api_version="ray.io/v1",
-    plural="rayjobs",
-    pod_sets=pod_sets,
-    gang=gang,
-    phase=phase,
-    priority=priority,
-    label_paths=label_paths,
-    pod_templates=pod_templates,
-    besides=besides,
-    ends=RAY,
-    suspend_path=("spec", "suspend"),
-    managed_by=("spec", "managedBy"),
-    name_limit=47,  # KubeRay refuses longer names: it appends to them for the cluster's Services
-    prepare=write_submitter,
-)
+RAYJOB = RayJob()

@@ -1,7 +1,7 @@
 """Every kind Fairway knows, and the two questions: what does a manifest need, how does it stand."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from copy import copy
 from types import MappingProxyType
 from typing import Any
 
@@ -11,19 +11,20 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.kinds.batch_job import JOB
 from fairway.workloads.kinds.jobset import JOBSET
-from fairway.workloads.kinds.kind import Kind, Phase
+from fairway.workloads.kinds.kind import Kind
 from fairway.workloads.kinds.kubeflow import KUBEFLOW
+from fairway.workloads.kinds.phase import Phase
 from fairway.workloads.kinds.rayjob import RAYJOB
 from fairway.workloads.kinds.volcano import VOLCANO
 from fairway.workloads.pod_security.check import check
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
+from fairway.workloads.reading.parse import more_than
 from fairway.workloads.reading.pods import MOST_POD_SETS
-from fairway.workloads.reading.value_count import more_than
 from fairway.workloads.spark.application import SPARK
 from fairway.workloads.workflow.workflow import WORKFLOW
 
-_known = {kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)}
+_known: dict[str, Kind] = {kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)}
 KINDS: Mapping[str, Kind] = MappingProxyType(_known)
 
 # Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
@@ -56,7 +57,8 @@ def run_as(kind: str, account: str) -> None:
     if not found:
         raise KeyError(kind)
     for known in found:
-        _known[known.key] = replace(known, account=account)
+        _known[known.key] = copy(known)
+        _known[known.key].account = account
 
 
 def read(
@@ -99,25 +101,20 @@ def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Wo
     priority = kind.priority(root)
     problems.stop()
     for path in kind.label_paths(manifest):
-        _check_metadata(_place(root, path))
+        _check_metadata(root.at(*path))
     problems.stop()
     return Workload(kind.api_version, kind.name, namespace, name, pods, gang, priority)
 
 
 def status(
-    of: Kind | str | dict[str, Any],
+    manifest: dict[str, Any],
     workload: Workload,
     status: dict[str, Any] | None,
     kinds: Mapping[str, Kind] = KINDS,
 ) -> Phase:
-    """What `status` means. `of` is the member's object (best: JobSet counts its Jobs), a kind or its key."""
-    if isinstance(of, dict):
-        kind = kinds[f"{of['kind']}.{of['apiVersion']}"]
-        whole = {**of, "status": status}
-    else:
-        kind = of if isinstance(of, Kind) else kinds[of]
-        whole = {"status": status}
-    return kind.phase(workload, Field(whole, Problems()))
+    """What `status` means of the member's object."""
+    kind = kinds[f"{manifest['kind']}.{manifest['apiVersion']}"]
+    return kind.phase(workload, Field({**manifest, "status": status}, Problems()))
 
 
 def _kind_of(root: Field, kinds: Mapping[str, Kind]) -> Kind:
@@ -169,20 +166,14 @@ def _check_nodes(spec: Field, workload: Workload) -> None:
         if one.node_selector or one.node_terms or one.tolerations
     }
     rules = sum(len(labels) + sum(map(len, terms)) + len(tolerations) for labels, terms, tolerations in asked)
-    if rules > MOST_NODE_RULES:
-        text = f"asks for nodes by {rules} labels, expressions and tolerations"
-        spec.wrong(text, f"use at most {MOST_NODE_RULES}; nodes that are alike can have a label that they share")
     values = sum(len(part.values) for _, terms, _ in asked for term in terms for part in term)
-    if values > MOST_NODE_VALUES:
-        text = f"asks for nodes by {values} values of labels"
-        spec.wrong(text, f"use at most {MOST_NODE_VALUES}; nodes that are alike can have a label that they share")
-
-
-def _place(root: Field, path: tuple[str | int, ...]) -> Field:
-    field = root
-    for key in path:
-        field = field.entry(key) if isinstance(key, int) else field[key]
-    return field
+    for count, most, what in (
+        (rules, MOST_NODE_RULES, "labels, expressions and tolerations"),
+        (values, MOST_NODE_VALUES, "values of labels"),
+    ):
+        if count > most:
+            remedy = f"use at most {most}; nodes that are alike can have a label that they share"
+            spec.wrong(f"asks for nodes by {count} {what}", remedy)
 
 
 __all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "read_unchecked", "run_as", "status"]

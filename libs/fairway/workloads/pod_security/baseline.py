@@ -63,9 +63,14 @@ def _each(checks: Mapping[str, Check], view: PodView, ruling: Ruling) -> None:
             check(view[key], ruling)
 
 
-def _host_namespace(view: PodView, ruling: Ruling) -> None:
-    if not _is_off(view):
-        ruling.baseline(view, f"{view.place.key} shares a namespace of the node")
+def _off(text: str) -> Check:
+    """What has to be absent or false."""
+
+    def check(view: PodView, ruling: Ruling) -> None:
+        if view.value is not None and view.value is not False:
+            ruling.baseline(view, text)
+
+    return check
 
 
 def _volumes(view: PodView, ruling: Ruling) -> None:
@@ -93,11 +98,6 @@ def _lifecycle(view: PodView, ruling: Ruling) -> None:
         _probe(view[moment], ruling)
 
 
-def _privileged(view: PodView, ruling: Ruling) -> None:
-    if not _is_off(view):
-        ruling.baseline(view, "makes the container root of its node")
-
-
 def _proc_mount(view: PodView, ruling: Ruling) -> None:
     if view.given and view.value != "Default":
         ruling.baseline(view, f"is {shown(view.value)}, not Default")
@@ -122,11 +122,6 @@ def _profile(view: PodView, ruling: Ruling) -> None:
         ruling.baseline(view["type"], f"is {shown(view['type'].value)}, not {' or '.join(PROFILES)}")
 
 
-def _windows(view: PodView, ruling: Ruling) -> None:
-    if not _is_off(view["hostProcess"]):
-        ruling.baseline(view["hostProcess"], "runs as a process of the Windows host")
-
-
 def _sysctls(view: PodView, ruling: Ruling) -> None:
     for sysctl in view.items():
         if sysctl["name"].text() not in _SYSCTLS:
@@ -145,16 +140,12 @@ def apparmor(view: PodView, ruling: Ruling) -> None:
         ruling.baseline(view, f"is the AppArmor profile {shown(view.value)}")
 
 
-def _is_off(view: PodView) -> bool:
-    return view.value is None or view.value is False
-
-
 def _context(view: PodView, ruling: Ruling) -> None:
     _each(_CONTEXT, view, ruling)
 
 
 _POD: dict[str, Check] = {
-    **dict.fromkeys(("hostNetwork", "hostPID", "hostIPC"), _host_namespace),
+    **{name: _off(f"{name} shares a namespace of the node") for name in ("hostNetwork", "hostPID", "hostIPC")},
     "securityContext": _context,
     "volumes": _volumes,
 }
@@ -164,14 +155,15 @@ _CONTAINER: dict[str, Check] = {
     **dict.fromkeys(("livenessProbe", "readinessProbe", "startupProbe"), _probe),
     "lifecycle": _lifecycle,
 }
+_host_process = _off("runs as a process of the Windows host")
 # Of a pod and of a container: each field is known to one of them or to both.
 _CONTEXT: dict[str, Check] = {
-    "privileged": _privileged,
+    "privileged": _off("makes the container root of its node"),
     "procMount": _proc_mount,
     "capabilities": _capabilities,
     "seLinuxOptions": _selinux,
     "seccompProfile": _profile,
     "appArmorProfile": _profile,
-    "windowsOptions": _windows,
+    "windowsOptions": lambda view, ruling: _host_process(view["hostProcess"], ruling),
     "sysctls": _sysctls,
 }

@@ -1,16 +1,19 @@
-"""Everything that is looked at before a job may run: its pods, and what its kind adds to them."""
+"""Everything that is looked at before a job may run: its pods, and what its kind adds to them; and no token of an
+account where nobody gave the tenant a right to one."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from fairway.domain.tenancy.profile import Tenancy
-from fairway.workloads.kinds.kind import Kind, Path
+from fairway.workloads.kinds.kind import Kind, Path, reach
 from fairway.workloads.pod_security import baseline, restricted, tenant
 from fairway.workloads.pod_security.marks import check_marks
 from fairway.workloads.pod_security.nothing_to_rule_on import quiet_metadata
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
-from fairway.workloads.reading.fields import Field
+from fairway.workloads.reading.fields import Field, Problems
+
+_MOUNT = "automountServiceAccountToken"
 
 
 def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
@@ -26,8 +29,7 @@ def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
         if ruling.restricted:
             restricted.check(pod, ruling)
     _marks(manifest, kind.label_paths(manifest.value), ruling)
-    if kind.besides:
-        kind.besides(manifest, ruling)
+    kind.besides(manifest, ruling)
 
 
 def _marks(manifest: Field, paths: Iterable[Path], ruling: Ruling) -> None:
@@ -35,9 +37,7 @@ def _marks(manifest: Field, paths: Iterable[Path], ruling: Ruling) -> None:
     for path in (("metadata",), *paths):
         if quiet_metadata(_reached(manifest.value, path)):
             continue
-        place = manifest
-        for key in path:
-            place = place.entry(key) if isinstance(key, int) else place[key]
+        place = manifest.at(*path)
         for name in ("labels", "annotations"):
             if place[name].given:
                 check_marks(PodView(place[name]), ruling)
@@ -48,3 +48,15 @@ def _reached(value: Any, path: Path) -> Any:
     for key in path:
         value = value.get(key) if type(value) is dict else value[key] if isinstance(key, int) else None
     return value
+
+
+def withhold(kind: Kind, copy: dict[str, Any]) -> None:
+    """No token in any pod of a member copy; where one is needed, the account that the operator's chart makes."""
+    for pod in kind.pod_templates(Field(copy, Problems())):
+        if pod.template is not None and not pod.needs_token:
+            spec = pod.template.value or reach(copy, pod.template.way)
+            if spec.get(_MOUNT) is None:
+                spec[_MOUNT] = False
+        elif kind.account and not any(one.text() for one in pod.accounts):
+            *way, name = pod.accounts[-1].way
+            reach(copy, tuple(way))[str(name)] = kind.account

@@ -12,25 +12,22 @@ _LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
 class Pod:
-    """`role` tells it from the other pods of its job. `describe` gives its metadata and its spec, and `quiet` whether
-    it says nothing that any rule below `restricted` looks at. `template` is the spec of its template, where it has one
-    of its own.
+    """`describe` gives its metadata and its spec, and `quiet` whether it says nothing that any rule below `restricted`
+    looks at. `template` is the spec of its template, where it has one of its own.
 
     `accounts` are where a pod names its service account that cannot do without the token of one, the last of them where
     one may be written; the others have none."""
 
-    template: Field | None = None
-
     def __init__(
         self,
-        role: str,
         describe: Callable[[], tuple[PodView, PodView]],
         accounts: tuple[Field, ...] = (),
         quiet: Callable[[], bool] = bool,
+        template: Field | None = None,
     ) -> None:
-        self.role = role
         self.accounts = accounts
         self.quiet = quiet
+        self.template = template
         self._describe = describe
 
     @cached_property
@@ -50,18 +47,15 @@ class Pod:
         return bool(self.accounts)
 
 
-def of_template(role: str, template: Field, needs_token: bool = False, **moved: PodView) -> Pod:
+def of_template(template: Field, needs_token: bool = False, **moved: PodView) -> Pod:
     """The pod of a PodTemplateSpec; `moved` are fields of its spec that stand elsewhere."""
     spec = template["spec"]
-    accounts = (spec["serviceAccountName"],) if needs_token else ()
-    pod = Pod(
-        role,
+    return Pod(
         lambda: (PodView(template["metadata"]), PodView(spec, moved=moved)),
-        accounts,
+        (spec["serviceAccountName"],) if needs_token else (),
         lambda: not moved and quiet_template(template.value),
+        spec,
     )
-    pod.template = spec
-    return pod
 
 
 def containers(pod: Pod) -> list[PodView]:

@@ -69,16 +69,12 @@ class Field:
         self.mapping()
         return Field(None, self.problems, self, key)
 
-    def at(self, *keys: str) -> "Field":
-        """The place some keys further down."""
+    def at(self, *keys: str | int) -> "Field":
+        """The place some keys further down; an entry of a list that is known to be there by its index."""
         field = self
         for key in keys:
-            field = field[key]
+            field = field[key] if isinstance(key, str) else Field(field.value[key], field.problems, field, key)
         return field
-
-    def entry(self, index: int) -> "Field":
-        """One entry of a list that is known to be there."""
-        return Field(self.value[index], self.problems, self, index)
 
     @property
     def given(self) -> bool:
@@ -155,6 +151,14 @@ class Field:
     def texts(self) -> tuple[str, ...]:
         """A list of strings."""
         return tuple(field.text() for field in self.items())
+
+
+def read_root(manifest: dict[str, Any], api_version: str, kind: str) -> Field:
+    """An object of the hub that has to be of this kind."""
+    root = Field(manifest, Problems())
+    if root["apiVersion"].value != api_version or root["kind"].value != kind:
+        root["kind"].wrong(f"is no {kind}", f"use kind: {kind} of apiVersion: {api_version}")
+    return root
 
 
 def shown(value: object) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from fairway.domain.text.nesting import deeper
+from fairway.domain.text.foreign_json import deeper
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.reading.fields import Field, shown
 from fairway.workloads.reading.yaml_text import load_yaml, refused
@@ -124,3 +124,21 @@ def with_name(manifest: dict[str, Any], suffix: str) -> dict[str, Any]:
         return manifest
     rest = {key: value for key, value in metadata.items() if key != "generateName"}
     return {**manifest, "metadata": {**rest, "name": f"{metadata['generateName'][:58]}{suffix}"}}
+
+
+def values(value: Any, most: int) -> int:
+    """How many single values there are, empty lists and mappings too; counted as far as one beyond `most`."""
+    count = 0
+    left = [value]
+    while left and count <= most:
+        one = left.pop()
+        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        count += not inner
+        left.extend(inner)
+    return count
+
+
+def more_than(most: int, value: Any, size: int | None = None) -> bool:
+    """Whether there are more than `most` of them. `size`: how many bytes of JSON it is, if that is known: a value and
+    what parts it from the next take two at least, so most documents need not be walked."""
+    return (len(msgspec.json.encode(value)) if size is None else size) > 2 * most and values(value, most) > most

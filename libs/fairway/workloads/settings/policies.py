@@ -5,6 +5,7 @@ conflictResolution (never takes over a foreign object), activationPreference, pr
 dependentOverrides, association, failover.cluster, failover.application.purgeMode other than Never.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 from typing import Any
@@ -13,9 +14,8 @@ from fairway.wire import capacity
 from fairway.wire.policy import Policy, Selector
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Expression
-from fairway.workloads.reading.fields import Field, Problems
+from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, is_namespace, read_name, read_namespace
-from fairway.workloads.settings.durations import read_duration, read_number
 from fairway.workloads.settings.placement import only, read_labels, read_placement
 
 GROUPS = ("policy.karmada.io/v1alpha1", "policy.one.alibabacloud.com/v1alpha1")
@@ -32,6 +32,9 @@ _SPEC = (
     *("resourceSelectors", "placement", "priority", "suspension", "failover", "propagateDeps", "association"),
     *("preemption", "conflictResolution", "activationPreference", "schedulerName", "dependentOverrides"),
 )
+# Durations and numbers in annotations are text.
+_PART = re.compile(r"([0-9]{1,9})(ms|s|m|h|d)")
+_MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # As documented on wire.policy.Policy.
 ATTEMPTS_DEFAULT = 3
 START_DEFAULT = 300_000
@@ -62,6 +65,8 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
     spec = root["spec"]
     check_annotations(metadata["annotations"], ANNOTATIONS)
     only(spec, *_SPEC)
+    only(spec["suspension"], "scheduling")
+    spec["suspension"]["scheduling"].flag()  # every job waits for its turn, whatever this says
     namespace = read_namespace(metadata["namespace"]) if kind == NAMESPACED else ""
     annotations = metadata["annotations"]
     policy = Policy(
@@ -72,7 +77,6 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
         selectors=_selectors(spec["resourceSelectors"], namespace),
         placement=read_placement(spec["placement"]),
         priority=spec["priority"].whole(0, -(2**31)),
-        queued=_queued(spec["suspension"]),
         attempts=read_number(annotations[ATTEMPTS], ATTEMPTS_DEFAULT, 1, 100),
         start_timeout=_start_timeout(annotations[START_TIMEOUT], spec["failover"]),
         avoid=read_duration(annotations[AVOID], AVOID_DEFAULT, 0, _WEEK),
@@ -108,12 +112,6 @@ def _selector(field: Field, namespace: str) -> Selector:
     return Selector(field["apiVersion"].text(), field["kind"].text(), own or namespace, name=name, labels=labels)
 
 
-def _queued(field: Field) -> bool:
-    """suspension.scheduling; absent means True, as every job waits for its turn."""
-    only(field, "scheduling")
-    return field["scheduling"].flag(True)
-
-
 def _start_timeout(annotation: Field, failover: Field) -> int:
     only(failover, "application", "cluster")
     application = failover["application"]
@@ -126,12 +124,39 @@ def _start_timeout(annotation: Field, failover: Field) -> int:
     return read_duration(annotation, seconds * 1000 or START_DEFAULT, 1000, _WEEK)
 
 
+def read_duration(field: Field, default: int, least: int, most: int) -> int:
+    """`90s`, `5m`, `1h30m` in milliseconds, within bounds."""
+    text = field.text()
+    if not text:
+        return default
+    parts = _PART.findall(text)
+    total = sum(int(number) * _MILLISECONDS[unit] for number, unit in parts)
+    if "".join(number + unit for number, unit in parts) != text:
+        field.wrong(f"{shown(text)} is not a duration", "write a number and a unit, such as 90s, 5m or 1h30m")
+        return default
+    if not least <= total <= most:
+        field.wrong(f"{shown(text)} is out of range", f"use {least // 1000}s to {most // 86_400_000}d")
+        return default
+    return total
+
+
+def read_number(field: Field, default: int, least: int, most: int) -> int:
+    """A whole number in quotes, as annotations are strings."""
+    text = field.text()
+    if not text:
+        return default
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
+        field.wrong(f"is {shown(text)}", f'write a number from {least} to {most} in quotes, such as "{default}"')
+        return default
+    return int(text)
+
+
 def select(policies: Iterable[Policy], manifest: dict[str, Any]) -> Policy | Refused:
     """The one policy that decides for an object.
 
     A namespaced policy goes before a cluster-wide one, then the higher priority, then an entry that names the
     object before one that matches its labels before one of the kind alone. Two that are still equal: Refused.
-    Every policy is walked: of many, PolicyBook finds the same one.
+    Every policy is walked: of many, PolicyIndex finds the same one.
     """
     best: list[Policy] = []
     rank: tuple[bool, int, int] = (False, 0, 0)

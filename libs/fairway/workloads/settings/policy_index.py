@@ -8,7 +8,8 @@ from fairway.wire.policy import Policy, Selector
 from fairway.wire.reasons import Refused
 from fairway.workloads.settings.label_index import Equals, LabelIndex, Rank, rank_of
 from fairway.workloads.settings.label_index import Key as Key
-from fairway.workloads.settings.policies import BY_KIND, BY_LABELS, BY_NAME, chosen, closeness
+from fairway.workloads.settings.policies import BY_KIND, BY_LABELS, BY_NAME, chosen, closeness, read_policy
+from fairway.workloads.settings.policy_limits import Together, size_of
 
 # What a selector that gives a name can only select: namespace ("": any), kind with its apiVersion, name.
 Name = tuple[str, str, str]
@@ -158,3 +159,23 @@ def selects(policy: Policy, manifest: dict[str, Any]) -> bool:
         while len(_books) > _KEPT:
             _books.popitem(last=False)
     return isinstance(kept[1].select(manifest), Policy)
+
+
+class PoliciesInForce:
+    """Those that the hub says now, by what they select and by their title, and how large they are together."""
+
+    def __init__(self) -> None:
+        self.index = PolicyIndex()
+        self.together = Together()
+        self.by_title: dict[str, Policy] = {}
+
+    def take(self, title: str, key: Key, manifest: dict[str, Any] | None) -> None:
+        """One that does not read leaves the last good one in force; None withdraws it."""
+        if manifest is None:
+            self.index.drop(key)
+            self.together.drop(key)
+            self.by_title.pop(title, None)
+        else:
+            policy = self.by_title[title] = read_policy(manifest)
+            self.index.put(policy)
+            self.together.put(key, size_of(manifest))

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.reading.value_count import values
+from fairway.workloads.reading.parse import values
 from fairway.workloads.settings.label_index import Key
 from fairway.workloads.settings.placement import MOST_EXPRESSIONS
 

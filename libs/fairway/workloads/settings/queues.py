@@ -9,7 +9,7 @@ from typing import Any
 
 from fairway.domain.queue_policy import QueuePolicy, QueueSpec
 from fairway.domain.quota.tree import ALLOW_NAMESPACES
-from fairway.workloads.reading.fields import Field, Problems, shown
+from fairway.workloads.reading.fields import Field, read_root, shown
 from fairway.workloads.reading.names import check_annotations, read_listed, read_name
 
 API_VERSION = "scheduling.x-k8s.io/v1alpha1"
@@ -29,10 +29,7 @@ POLICIES = {
 
 def read_queue(manifest: dict[str, Any]) -> QueueSpec:
     """A Queue object. Raises Refused with every reason found."""
-    problems = Problems()
-    root = Field(manifest, problems)
-    if root["apiVersion"].value != API_VERSION or root["kind"].value != KIND:
-        root["kind"].wrong("is not a Queue", f"use kind: {KIND} of apiVersion: {API_VERSION}")
+    root = read_root(manifest, API_VERSION, KIND)
     metadata = root["metadata"]
     spec = root["spec"]
     check_annotations(metadata["annotations"], frozenset({ALLOW_NAMESPACES}))
@@ -47,7 +44,7 @@ def read_queue(manifest: dict[str, Any]) -> QueueSpec:
         namespace=metadata["namespace"].text(),
         allows=read_listed(metadata["annotations"][ALLOW_NAMESPACES]),
     )
-    problems.stop()
+    root.problems.stop()
     return queue
 
 

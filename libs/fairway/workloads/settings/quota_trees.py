@@ -11,7 +11,7 @@ from fairway.domain.quota.tree import ALLOW_NAMESPACES, MAX_JOBS, QuotaNode
 from fairway.domain.resources import LARGEST, Resources, show
 from fairway.domain.tenancy.submission_limits import MAX_PENDING, MAX_RATE
 from fairway.domain.text.digits import is_whole
-from fairway.workloads.reading.fields import Field, Problems, shown
+from fairway.workloads.reading.fields import Field, read_root, shown
 from fairway.workloads.reading.names import is_label_value, is_namespace, read_listed
 from fairway.workloads.reading.pods import read_amounts
 
@@ -31,10 +31,7 @@ _MOST_SUBMITTED = 1_000_000_000
 
 def read_quota_tree(manifest: dict[str, Any]) -> QuotaNode:
     """The root of a valid tree. Raises Refused with the path of every bad node."""
-    problems = Problems()
-    top = Field(manifest, problems)
-    if top["apiVersion"].value != API_VERSION or top["kind"].value != KIND:
-        top["kind"].wrong("is not an ElasticQuotaTree", f"use kind: {KIND} of apiVersion: {API_VERSION}")
+    top = read_root(manifest, API_VERSION, KIND)
     reader = _Reader()
     root = top["spec"]["root"]
     if not root.mapping():
@@ -43,7 +40,7 @@ def read_quota_tree(manifest: dict[str, Any]) -> QuotaNode:
     for name in sorted(set(tree.min) & set(tree.max)):
         if tree.min[name] != tree.max[name]:
             _bad(root, ROOT, f"min {show(name, tree.min[name])} {name} is not max {show(name, tree.max[name])}")
-    problems.stop()
+    top.problems.stop()
     return tree
 
 

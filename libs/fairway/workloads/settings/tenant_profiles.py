@@ -4,7 +4,7 @@ leaves, clusters, schedulers, runtime classes and tolerations, and at which leve
 from typing import Any
 
 from fairway.domain.tenancy.profile import LEVELS, Profile
-from fairway.workloads.reading.fields import Field, Problems, shown
+from fairway.workloads.reading.fields import Field, read_root, shown
 from fairway.workloads.reading.names import is_namespace, read_name
 from fairway.workloads.reading.node_rules import read_tolerations
 from fairway.workloads.settings.placement import only
@@ -25,10 +25,7 @@ LONGEST_NAME = 1_300
 
 def read_tenant_profile(manifest: dict[str, Any]) -> Profile:
     """Raises Refused with every reason found."""
-    problems = Problems()
-    root = Field(manifest, problems)
-    if root["apiVersion"].value != API_VERSION or root["kind"].value != KIND:
-        root["kind"].wrong("is not a TenantProfile", f"use kind: {KIND} of apiVersion: {API_VERSION}")
+    root = read_root(manifest, API_VERSION, KIND)
     spec = root["spec"]
     # What bounds a namespace must not be left out by a typing error.
     only(spec, NAMESPACES, *NAMES, LEVEL, TOLERATIONS, TOKENS)
@@ -49,7 +46,7 @@ def read_tenant_profile(manifest: dict[str, Any]) -> Profile:
         pod_security=level,
         tokens=spec[TOKENS].flag(),
     )
-    problems.stop()
+    root.problems.stop()
     return profile
 
 

@@ -17,13 +17,16 @@ from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import SPARK as ENDS
-from fairway.workloads.kinds.kind import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Kind, Path, Phase, first_text
+from fairway.workloads.kinds.kind import Kind, Path, first_text
+from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, told
+from fairway.workloads.pod_security.pod import Pod
+from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.reading.fields import Field, shown
 from fairway.workloads.reading.names import OURS
 from fairway.workloads.reading.node_rules import read_selector, read_terms, read_tolerations
 from fairway.workloads.reading.pods import MOST_PODS, largest, pod_requests, read_containers, read_inits, read_replicas
+from fairway.workloads.spark import pods
 from fairway.workloads.spark.memory import pod_memory
-from fairway.workloads.spark.pods import ACCOUNT, besides, pod_templates
 
 _DYNAMIC = "spark.dynamicAllocation."
 _UP = ("RUNNING", "COMPLETED")
@@ -44,21 +47,63 @@ _STATES = {
 }
 
 
-def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
-    spec = manifest["spec"]
-    if spec["mode"].choice("cluster", "client", "in-cluster-client") != "cluster":
-        spec["mode"].wrong("runs the driver outside the job's own pods, where it cannot be sized", "use cluster")
-    for role in ("driver", "executor"):
-        if not spec[role].given:
-            spec[role].wrong("is missing", f"describe the {role}, if only as {{}}")
-    for key, entry in spec["sparkConf"].pairs():
-        if f"label.{OURS}" in key:
-            entry.wrong("only Fairway sets labels under fairway.io/", "remove this label")
-    return _role(spec, "driver", 1), _role(spec, "executor", _most_executors(spec))
+class SparkApplication(Kind):
+    name = "SparkApplication"
+    api_version = "sparkoperator.k8s.io/v1beta2"
+    plural = "sparkapplications"
+    schedulers = ("volcano",)
+    account = pods.ACCOUNT
+    ends = ENDS
+    steady = False
+    drop = (("spec", "timeToLiveSeconds"),)
+    holds = (RESERVATIONS,)  # spark-submit makes the pods: a gate would not reach them
 
+    def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
+        spec = manifest["spec"]
+        if spec["mode"].choice("cluster", "client", "in-cluster-client") != "cluster":
+            spec["mode"].wrong("runs the driver outside the job's own pods, where it cannot be sized", "use cluster")
+        for role in ("driver", "executor"):
+            if not spec[role].given:
+                spec[role].wrong("is missing", f"describe the {role}, if only as {{}}")
+        for key, entry in spec["sparkConf"].pairs():
+            if f"label.{OURS}" in key:
+                entry.wrong("only Fairway sets labels under fairway.io/", "remove this label")
+        return _role(spec, "driver", 1), _role(spec, "executor", _most_executors(spec))
 
-def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
-    return min(1 + executors(manifest["spec"]), sum(one.count for one in pods))
+    def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
+        return min(1 + executors(manifest["spec"]), super().gang(manifest, pods))
+
+    def phase(self, workload: Workload, manifest: Field) -> Phase:
+        status = manifest["status"]
+        application = status["applicationState"]
+        state = application["state"].value or ""
+        wanted = workload.gang_minimum - 1
+        up = sum(str(one.value) in _UP for _, one in status["executorState"].pairs())
+        meaning = _STATES.get(str(state), UNKNOWN)
+        text = f"{state or 'new'}, {up} of {wanted} executors are up"
+        if state == "RUNNING" and up < wanted:
+            meaning = PENDING
+        if meaning == FAILED:
+            text = told(application["errorMessage"]) or text
+        return Phase(meaning, text)
+
+    def priority(self, manifest: Field) -> str:
+        spec = manifest["spec"]
+        return first_text(
+            spec["batchSchedulerOptions"]["priorityClassName"],
+            *(spec[role]["priorityClassName"] for role in ("driver", "executor")),
+            *(spec[role].at("template", "spec", "priorityClassName") for role in ("driver", "executor")),
+        )
+
+    def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
+        yield ("spec", "driver")
+        yield ("spec", "executor")
+
+    def pod_templates(self, manifest: Field) -> Iterator[Pod]:
+        return pods.pod_templates(manifest)
+
+    def besides(self, manifest: Field, ruling: Ruling) -> None:
+        pods.besides(manifest, ruling)
 
 
 def _dynamic(spec: Field) -> bool:
@@ -174,54 +219,4 @@ def _quantity(field: Field) -> int:
         return 0
 
 
-def phase(workload: Workload, manifest: Field) -> Phase:
-    status = manifest["status"]
-    application = status["applicationState"]
-    state = application["state"].value or ""
-    executor = [str(one.value) for _, one in status["executorState"].pairs()]
-    wanted = workload.gang_minimum - 1
-    up = sum(one in _UP for one in executor)
-    active = executor.count("RUNNING") + (state == "RUNNING")
-    meaning = _STATES.get(str(state), UNKNOWN)
-    text = f"{state or 'new'}, {up} of {wanted} executors are up"
-    if state == "RUNNING" and up < wanted:
-        meaning = PENDING
-    message = application["errorMessage"].value
-    if meaning == FAILED and isinstance(message, str) and message:
-        text = message[:500]
-    return Phase(meaning, text, active, executor.count("COMPLETED"), executor.count("FAILED"))
-
-
-def priority(manifest: Field) -> str:
-    spec = manifest["spec"]
-    return first_text(
-        spec["batchSchedulerOptions"]["priorityClassName"],
-        *(spec[role]["priorityClassName"] for role in ("driver", "executor")),
-        *(spec[role].at("template", "spec", "priorityClassName") for role in ("driver", "executor")),
-    )
-
-
-def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
-    yield ("spec", "driver")
-    yield ("spec", "executor")
-
-
-SPARK = Kind(
-    name="SparkApplication",
-    api_version="sparkoperator.k8s.io/v1beta2",
-    plural="sparkapplications",
-    pod_sets=pod_sets,
-    gang=gang,
-    phase=phase,
-    priority=priority,
-    label_paths=label_paths,
-    pod_templates=pod_templates,
-    besides=besides,
-    schedulers=("volcano",),
-    account=ACCOUNT,
-    ends=ENDS,
-    steady=False,
-    suspend_path=("spec", "suspend"),
-    drop=(("spec", "timeToLiveSeconds"),),
-    holds=(RESERVATIONS,),  # spark-submit makes the pods: a gate would not reach them
-)
+SPARK = SparkApplication()

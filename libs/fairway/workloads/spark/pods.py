@@ -74,7 +74,7 @@ def pod_templates(manifest: Field) -> Iterator[Pod]:
     for role in _ROLES:
         field = spec[role]
         quiet = partial(_quiet, spec.value, field.value)
-        yield Pod(role, partial(_described, spec, role), _accounts(field), quiet)
+        yield Pod(partial(_described, spec, role), _accounts(field), quiet)
 
 
 def _accounts(field: Field) -> tuple[Field, ...]:

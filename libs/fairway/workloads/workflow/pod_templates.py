@@ -15,7 +15,6 @@ from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.spelling import check_spelling
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, shown
-from fairway.workloads.workflow.locks import check_locks
 from fairway.workloads.workflow.pod_spec_patch import check_patch
 from fairway.workloads.workflow.schema import check_marks, check_shape
 from fairway.workloads.workflow.size_limits import steps, templates
@@ -23,6 +22,8 @@ from fairway.workloads.workflow.template_defaults import check_defaults
 
 # workflow.serviceAccount.name of the chart argo-workflows, with a Role in each of its workflow namespaces.
 ACCOUNT = "argo-workflow"
+_LOCK = ("mutex", "semaphore")
+_LOCKS = ("mutexes", "semaphores")
 
 
 def pod_templates(manifest: Field) -> Iterator[Pod]:
@@ -42,7 +43,7 @@ def _shared(spec: Field) -> Pod:
     }
     nothing = Field({}, spec.problems, spec.up, "spec")
     described = PodView(spec["podMetadata"]), PodView(nothing, moved=moved)
-    return Pod("", lambda: described, (spec["serviceAccountName"],))
+    return Pod(lambda: described, (spec["serviceAccountName"],))
 
 
 def _pod(template: PodView, spec: Field) -> Pod:
@@ -58,9 +59,8 @@ def _pod(template: PodView, spec: Field) -> Pod:
         **{name: template[name] for name in ("priorityClassName", "automountServiceAccountToken")},
     }
     nothing = Field({}, spec.problems, template.places[0].up, template.places[0].key)
-    name = str(template["name"].value or "")
     described = template["metadata"], PodView(nothing, moved=moved)
-    return Pod(name, lambda: described, moved["serviceAccountName"].places)
+    return Pod(lambda: described, moved["serviceAccountName"].places)
 
 
 def _called(name: str, container: PodView) -> PodView:
@@ -86,12 +86,12 @@ def besides(manifest: Field, ruling: Ruling) -> None:
     check_patch(spec["artifactGC"]["podSpecPatch"], ruling)
     _artifacts(spec["arguments"], ruling)
     namespace = manifest["metadata"]["namespace"].text() or "default"
-    check_locks(spec["synchronization"], namespace, ruling)
+    _locks(spec["synchronization"], namespace, ruling)
     if spec["templateDefaults"].given:
         check_defaults(spec["templateDefaults"], ruling)
     for template in (*((spec["templateDefaults"],) if spec["templateDefaults"].given else ()), *templates(spec)):
         _template(template, spec, ruling)
-        check_locks(template["synchronization"], namespace, ruling)
+        _locks(template["synchronization"], namespace, ruling)
 
 
 def _marks(metadata: Field, ruling: Ruling) -> None:
@@ -167,3 +167,18 @@ def _metadata(metadata: Field, ruling: Ruling) -> None:
     for key, value in metadata["annotations"].pairs():
         if "{{" in key:
             ruling.unseen(PodView(value), "is an annotation whose name is filled in only at run time")
+
+
+def _locks(synchronization: Field, namespace: str, ruling: Ruling) -> None:
+    """Mutexes and semaphores of the workflow's own namespace alone, however it is written. Argo knows them by namespace
+    and name, and lets any workflow take those of any: whoever holds another's keeps the other's jobs from running."""
+    if not synchronization.given:
+        return
+    locks = [synchronization[name] for name in _LOCK]
+    locks += [lock for name in _LOCKS for lock in synchronization[name].items()]
+    for lock in locks:
+        named = lock["namespace"]
+        if named.value not in (None, "", namespace):
+            late = isinstance(named.value, str) and "{{" in named.value
+            text = "names a namespace only at run time" if late else f"takes a lock of namespace {shown(named.value)}"
+            ruling.never(PodView(named), text, f"leave it out: locks are those of {namespace}")

@@ -16,31 +16,80 @@ from typing import Any
 from fairway.domain.resources import Resources
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import WORKFLOW as ENDS
-from fairway.workloads.kinds.kind import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Kind, Path, Phase, first_text
+from fairway.workloads.kinds.kind import Kind, Path, first_text
+from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, told
+from fairway.workloads.pod_security.pod import Pod
+from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.parse import parse_amounts
 from fairway.workloads.reading.pods import MOST_PODS, largest, read_amounts
+from fairway.workloads.workflow import pod_templates
 from fairway.workloads.workflow.parallelism import Templates, weight
-from fairway.workloads.workflow.pod_templates import ACCOUNT, besides, pod_templates
 from fairway.workloads.workflow.size_limits import check_bounds
 
 MIN_RESOURCES = ("kube-queue/min-resources", "koord-queue/min-resources")
 
 # Nodes that work; http and plugin templates do it in the workflow's agent pod.
 _AT_WORK = ("Pod", "HTTP", "Plugin")
+_BEGUN = frozenset(("Running", "Succeeded", "Failed", "Error"))
 
 
-def pod_sets(manifest: Field) -> tuple[PodSet, ...]:
-    spec = manifest["spec"]
-    check_bounds(spec)
-    annotation = _annotation(manifest)
-    templates = Templates(spec, sized=annotation.given)
-    wave = templates.wave(spec["entrypoint"], spec["parallelism"].whole(0))
-    sets = tuple(templates.pod_set(name, count) for name, count in wave)
-    if not annotation.given:
-        return sets
-    wanted = read_amounts(parse_amounts(annotation))
-    return (_cut(wanted, sets),)
+class Workflow(Kind):
+    name = "Workflow"
+    api_version = "argoproj.io/v1alpha1"
+    plural = "workflows"
+    account = pod_templates.ACCOUNT
+    ends = ENDS
+    steady = False
+    drop = (("spec", "ttlStrategy"), ("spec", "ttlSecondsAfterFinished"))
+    holds = ()  # its pods come and go; what would be held is the room of the widest step
+
+    def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
+        spec = manifest["spec"]
+        check_bounds(spec)
+        annotation = _annotation(manifest)
+        templates = Templates(spec, sized=annotation.given)
+        wave = templates.wave(spec["entrypoint"], spec["parallelism"].whole(0))
+        sets = tuple(templates.pod_set(name, count) for name, count in wave)
+        if not annotation.given:
+            return sets
+        wanted = read_amounts(parse_amounts(annotation))
+        return (_cut(wanted, sets),)
+
+    def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
+        return super().gang(manifest, pods) if _annotation(manifest).given else min(1, len(pods))
+
+    def phase(self, workload: Workload, manifest: Field) -> Phase:
+        """Running once a pod has started: phase Running alone may mean a suspended step or a pod without a
+        node."""
+        status = manifest["status"]
+        name = str(status["phase"].value or "")
+        pods = [str(node["phase"].value) for _, node in status["nodes"].pairs() if node["type"].value in _AT_WORK]
+        state = {"": PENDING, "Pending": PENDING, "Succeeded": SUCCEEDED, "Failed": FAILED, "Error": FAILED}.get(name)
+        if state is None:
+            # The nodes of a large workflow are compressed or kept in a database: then its phase is all there is.
+            hidden = status["compressedNodes"].value or status["offloadNodeStatusVersion"].value
+            started = not _BEGUN.isdisjoint(pods) or (bool(hidden) and name == "Running")
+            state = UNKNOWN if name != "Running" else RUNNING if started else PENDING
+        text = told(status["message"]) or f"{name or 'new'}, {len(pods)} pods so far"
+        return Phase(state, text)
+
+    def priority(self, manifest: Field) -> str:
+        spec = manifest["spec"]
+        return first_text(
+            spec["podPriorityClassName"], *(one["priorityClassName"] for one in spec["templates"].items())
+        )
+
+    def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
+        yield ("spec", "podMetadata")
+        for index in range(len(manifest["spec"].get("templates") or ())):
+            yield ("spec", "templates", index, "metadata")
+
+    def pod_templates(self, manifest: Field) -> Iterator[Pod]:
+        return pod_templates.pod_templates(manifest)
+
+    def besides(self, manifest: Field, ruling: Ruling) -> None:
+        pod_templates.besides(manifest, ruling)
 
 
 def _annotation(manifest: Field) -> Field:
@@ -61,54 +110,4 @@ def _cut(wanted: Resources, sets: tuple[PodSet, ...]) -> PodSet:
     return PodSet("workflow", count, requests, biggest.node_selector, biggest.node_terms, biggest.tolerations)
 
 
-def gang(manifest: Field, pods: tuple[PodSet, ...]) -> int:
-    return sum(one.count for one in pods) if _annotation(manifest).given else min(1, len(pods))
-
-
-def phase(workload: Workload, manifest: Field) -> Phase:
-    """Running once a pod has started: phase Running alone may mean a suspended step or a pod without a
-    node."""
-    status = manifest["status"]
-    name = str(status["phase"].value or "")
-    pods = [str(node["phase"].value) for _, node in status["nodes"].pairs() if node["type"].value in _AT_WORK]
-    counts = pods.count("Running"), pods.count("Succeeded"), pods.count("Failed") + pods.count("Error")
-    state = {"": PENDING, "Pending": PENDING, "Succeeded": SUCCEEDED, "Failed": FAILED, "Error": FAILED}.get(name)
-    if state is None:
-        # The nodes of a large workflow are compressed or kept in a database: then its phase is all there is.
-        hidden = status["compressedNodes"].value or status["offloadNodeStatusVersion"].value
-        started = any(counts) or (bool(hidden) and name == "Running")
-        state = UNKNOWN if name != "Running" else RUNNING if started else PENDING
-    message = status["message"].value
-    text = message[:500] if isinstance(message, str) and message else f"{name or 'new'}, {len(pods)} pods so far"
-    return Phase(state, text, *counts)
-
-
-def priority(manifest: Field) -> str:
-    spec = manifest["spec"]
-    return first_text(spec["podPriorityClassName"], *(one["priorityClassName"] for one in spec["templates"].items()))
-
-
-def label_paths(manifest: Mapping[str, Any]) -> Iterator[Path]:
-    yield ("spec", "podMetadata")
-    for index in range(len(manifest["spec"].get("templates") or ())):
-        yield ("spec", "templates", index, "metadata")
-
-
-WORKFLOW = Kind(
-    name="Workflow",
-    api_version="argoproj.io/v1alpha1",
-    plural="workflows",
-    pod_sets=pod_sets,
-    gang=gang,
-    phase=phase,
-    priority=priority,
-    label_paths=label_paths,
-    pod_templates=pod_templates,
-    besides=besides,
-    account=ACCOUNT,
-    ends=ENDS,
-    steady=False,
-    suspend_path=("spec", "suspend"),
-    drop=(("spec", "ttlStrategy"), ("spec", "ttlSecondsAfterFinished")),
-    holds=(),  # its pods come and go; what would be held is the room of the widest step
-)
+WORKFLOW = Workflow()

@@ -28,7 +28,7 @@ from fairway.gateway.reader import Reader
 from fairway.runtime.ports import Wanted, World
 from fairway.runtime.views.membership import Membership
 from fairway.wire.capacity import ClusterInfo, Node
-from fairway.workloads.settings.in_force import PoliciesInForce
+from fairway.workloads.settings.policy_index import PoliciesInForce
 
 # Counting every live job costs about 10 µs each; several askers in one second share one count.
 _FRESH_MS = 1_000

@@ -22,7 +22,7 @@ from fairway.runtime.vital_tasks import vital
 from fairway.watcher.hub_status import final
 from fairway.watcher.hub_status.writer import Ended, Writer, digest, end_of, grows
 from fairway.workloads.hub_status import StatusWord
-from fairway.workloads.kinds.kind import FAILED, SUCCEEDED
+from fairway.workloads.kinds.phase import FAILED, SUCCEEDED
 from fairway.workloads.kinds.registry import KINDS, status
 
 log = structlog.get_logger()

@@ -16,7 +16,7 @@ from fairway.runtime.ports import Unreachable
 from fairway.watcher.hub_status.final import HubPlace
 from fairway.wire.workload import Workload
 from fairway.workloads.hub_status import as_seen
-from fairway.workloads.kinds.kind import FAILED, SUCCEEDED
+from fairway.workloads.kinds.phase import FAILED, SUCCEEDED
 from fairway.workloads.kinds.registry import KINDS, status
 
 log = structlog.get_logger()

@@ -22,7 +22,7 @@ def test_a_full_policy_of_either_group(group: str) -> None:
     )
     assert found.placement.tolerations == (Toleration(key="drain", operator="Exists"),)
     assert found.placement.gang
-    assert (found.priority, found.queued, found.start_timeout) == (7, False, 30_000)
+    assert (found.priority, found.start_timeout) == (7, 30_000)
     assert found.selectors[0].namespace == "team-data"
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from fairway.domain import decision
 from fairway.domain.events import name_key
 from fairway.domain.job import Job
-from fairway.domain.quota.shares import Share
+from fairway.domain.quota.charge import Share
 from fairway.runtime.ports import Row, Store, Wanted
 from fairway.wire.capacity import Node
 

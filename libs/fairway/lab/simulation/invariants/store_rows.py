@@ -11,7 +11,7 @@ from fairway.audit.store_drift import quota_drift
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job
-from fairway.domain.quota.shares import Share
+from fairway.domain.quota.charge import Share
 from fairway.domain.reservations import Hold
 from fairway.runtime.ports import Clock
 from fairway.wire.capacity import Node
