@@ -7,6 +7,10 @@ import sys
 from typing import Any
 
 import pytest
+import structlog
+
+from fairway.lab.simulation.outcome import RunPlan
+from fairway.lab.simulation.run import simulate
 
 
 def simulated(seed: int, profile: str, hash_seed: str) -> Any:
@@ -22,3 +26,9 @@ def test_a_seed_replays_exactly_whatever_the_hashes(profile: str) -> None:
     assert first == second
     assert first["steps"] > 1_000
     assert simulated(4, profile, "1")["state_hash"] != first["state_hash"]
+
+
+def test_a_run_leaves_the_logging_of_its_process_as_it_was() -> None:
+    before = structlog.get_config()
+    simulate(RunPlan(0, hours=0.01, jobs=1))
+    assert structlog.get_config() == before
