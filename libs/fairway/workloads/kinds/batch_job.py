@@ -10,6 +10,7 @@ from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.phase import FAILED, SUCCEEDED, Phase, by_conditions, by_count, count
 from fairway.workloads.kinds.status_transitions import ENDS
+from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.pods import read_pod_set, read_replicas
 
@@ -50,6 +51,9 @@ class BatchJob(Kind):
 
     def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
         yield ("spec", "template", "metadata")
+
+    def pod_templates(self, manifest: Field) -> Iterator[Pod]:
+        yield of_template(manifest.at("spec", "template"))
 
     def prepare(self, copy: dict[str, Any]) -> None:
         """Without manualSelector the selector and its labels belong to the API server that stored the Job."""

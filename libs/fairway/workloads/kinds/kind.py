@@ -8,7 +8,7 @@ from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import PLAIN, Ends
 from fairway.workloads.kinds.phase import Phase
-from fairway.workloads.pod_security.pod import Pod, of_template
+from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.reading.fields import Field
 
@@ -64,9 +64,10 @@ class Kind(ABC):
     def label_paths(self, manifest: Mapping[str, Any]) -> Iterable[Path]:
         """For a valid manifest, the place of every mapping whose `labels` reach pods."""
 
+    @abstractmethod
     def pod_templates(self, manifest: Field) -> Iterable[Pod]:
-        """Every pod that the job, or its operator for it, makes of the manifest, whether it is counted or not."""
-        return (of_template(manifest.at(*path[:-1])) for path in self.label_paths(manifest.value))
+        """Every pod that the job, or its operator for it, makes of the manifest, whether it is counted or not. Of any
+        manifest, valid or not."""
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         """Looks at what changes pods in other ways."""

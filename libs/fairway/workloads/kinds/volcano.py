@@ -13,6 +13,7 @@ from fairway.workloads.hub_status import VOLCANO as ENDS
 from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.kubeflow import minimum
 from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, told
+from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.tenant import priority as check_priority
 from fairway.workloads.pod_security.tenant import scheduler as check_scheduler
@@ -95,6 +96,10 @@ class VolcanoJob(Kind):
     def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
         for index in range(len(manifest["spec"]["tasks"])):
             yield ("spec", "tasks", index, "template", "metadata")
+
+    def pod_templates(self, manifest: Field) -> Iterator[Pod]:
+        for task in manifest["spec"]["tasks"].items():
+            yield of_template(task["template"])
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         spec = manifest["spec"]
