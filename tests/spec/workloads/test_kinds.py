@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from fairway.workloads.kinds import registry
+from fairway.workloads.reading.fields import Field, Problems
 
 CASES: list[dict[str, Any]] = [
     {**case, "file": file.stem}
@@ -64,3 +65,16 @@ def test_a_jobset_without_its_spec_is_not_running_while_a_role_is_missing() -> N
 def test_no_status_at_all_is_pending() -> None:
     for case in CASES:
         assert registry.status(case["manifest"], registry.read_unchecked(case["manifest"]), None).state == "pending"
+
+
+LISTS = ("tasks", "replicatedJobs", "templates", "template", "driver", "rayClusterSpec", "pytorchReplicaSpecs")
+
+
+@pytest.mark.parametrize("odd", [None, "x", 7, [], [None], {}, {"x": {}}], ids=repr)
+@pytest.mark.parametrize("key", registry.KINDS)
+def test_the_pods_of_a_manifest_that_does_not_read_can_be_asked_for(key: str, odd: Any) -> None:
+    """They are looked at before anybody knows whether it reads."""
+    kind = registry.KINDS[key]
+    for spec in (odd, *({name: odd} for name in LISTS)):
+        found = list(kind.pod_templates(Field({"spec": spec}, Problems())))
+        assert all(pod.metadata is not None for pod in found)
