@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairway.domain import events
-from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step, Write
+from fairway.domain.decision import NOTHING, Decision, Heard, Put, Write
 from fairway.domain.job import Job, State
 from fairway.placement.fit import Plan as Room
 from fairway.propagator import decide as propagating
@@ -21,7 +21,6 @@ from fairway.watcher import service as watcher
 from fairway.watcher.silence import Roster
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Report
-from fairway.wire.reasons import Code
 from fairway.workloads import member_copy
 
 Patch = pytest.MonkeyPatch
@@ -127,19 +126,7 @@ def hopeful(patch: Patch) -> None:
 
 def mute(patch: Patch) -> None:
     """Who stands behind a blocking head does not say so."""
-    enter = order.QueueOrder.enter
-
-    def silently(self: order.QueueOrder, entry: Any) -> None:
-        steps = len(self.steps)
-        enter(self, entry)
-        self.steps[steps:] = [one for one in self.steps[steps:] if not _of_one_behind(one)]
-
-    patch.setattr(order.QueueOrder, "enter", silently)
-
-
-def _of_one_behind(step: Step) -> bool:
-    said = [one.message for one in step.events]
-    return any(isinstance(one, wire.Blocked) and one.why.code is Code.BEHIND_HEAD for one in said)
+    patch.setattr(order.QueueOrder, "_behind", lambda self, entry: None)
 
 
 def uncharged(patch: Patch) -> None:

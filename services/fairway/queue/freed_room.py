@@ -6,7 +6,8 @@ import msgspec
 
 from fairway.domain.resources import Resources, fits
 from fairway.placement.constraints import matches
-from fairway.queue.waiting_jobs import WaitingJob, WaitingJobs
+from fairway.queue.view import View
+from fairway.queue.waiting_jobs import WaitingJob
 from fairway.wire.fleet import Freed
 from fairway.wire.policy import Affinity
 
@@ -36,21 +37,31 @@ def _selects(affinity: Affinity, name: str, labels: Mapping[str, str]) -> bool:
 class FreedRooms:
     """Freed room within one decision: as last heard of, less what those on the way there are going to take."""
 
-    def __init__(self, queued: WaitingJobs) -> None:
-        self._heading = queued.heading
+    def __init__(self, view: View, now: int) -> None:
+        self._view = view
+        self._now = now
         self._left: dict[str, Freed] | None = None
 
     def of(self, room: Mapping[str, Freed]) -> dict[str, Freed]:
         """What is left of these rooms; once asked for it stays, less what is taken."""
         if self._left is None:
             self._left = dict(room)
-            for cluster, amounts in self._heading.values():
+            for cluster, amounts in self._view.queued.heading.values():
                 self.take(cluster, amounts)
         return self._left
 
     def take(self, cluster: str, amounts: Resources) -> None:
         if self._left is not None and cluster in self._left:
             self._left[cluster] = taken_of(self._left[cluster], amounts)
+
+    def where(self, entry: WaitingJob) -> str | None:
+        """The first of these rooms that is enough for one that lacks room; empty when some room is not known. None when
+        there is none, or when the scheduler had none for its shape since room was last freed anywhere."""
+        if self._view.queued.asked.get(entry.key[1]) == self._view.freed:
+            return None
+        rooms = self.of(self._view.room)
+        found = next((name for name in sorted(rooms) if enough(entry, rooms[name], self._now)), None)
+        return "" if found is None and not self._view.all_known else found
 
 
 def taken_of(freed: Freed, amounts: Resources) -> Freed:

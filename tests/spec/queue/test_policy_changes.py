@@ -10,9 +10,9 @@ from fairway.domain.decision import Decision
 from fairway.domain.policy_terms import Changed, within
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.decide import decide
-from fairway.queue.order import FOLLOWERS
 from fairway.queue.service import service
 from fairway.queue.view import QueueBegins
+from fairway.queue.wake_ups import FOLLOWERS
 from fairway.runtime.metrics import Meter
 from fairway.runtime.views.settings import Catalog
 from fairway.wire.jobs import Amended
@@ -100,9 +100,9 @@ def test_one_that_quota_holds_back_is_amended_and_goes_on_waiting() -> None:
     assert verbs(decided(job("a"), **FULL)) == ["amended", "blocked"]
 
 
-def test_one_behind_the_head_of_a_blocking_queue_is_amended_and_goes_on_waiting() -> None:
+def test_one_behind_the_head_of_a_blocking_queue_is_amended_and_goes_on_waiting_and_says_for_what() -> None:
     decision = decided(stuck("a", follows=False), job("b", 1), queues=BLOCK)
-    assert [(one.verb, one.job) for one in events(decision)] == [("amended", "b")]
+    assert [(one.verb, one.job) for one in events(decision)] == [("amended", "b"), ("blocked", "b")]
 
 
 def test_what_was_missed_while_the_queue_was_away_is_made_up_for_at_its_start() -> None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from fairway.domain.decision import OWED, QUOTA, Add, Heard, Put, Write
 from fairway.domain.job import Job
-from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
+from fairway.domain.quota.tree import MAX_JOBS, QuotaNode, leaf_named
 from fairway.domain.resources import Resources, add, show
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -34,6 +34,9 @@ def request(job: Job) -> Resources:
 
 def path_nodes(tree: QuotaNode | None, leaf: Sequence[str]) -> list[QuotaNode]:
     """The nodes from the root to a leaf, as the tree has them now; shorter when it has lost some."""
+    known = leaf_named(tree, leaf[-1]) if tree is not None and leaf else None
+    if known is not None and tuple(node.path for node in known) == tuple(leaf):
+        return list(known)
     nodes: list[QuotaNode] = []
     level = [tree] if tree else []
     for path in leaf:
@@ -49,8 +52,9 @@ def lacking(path: Sequence[QuotaNode], usage: Mapping[str, int], asks: Resources
     """The node whose maximum the request would pass, with the numbers; None when all take it. The reason's field is
     that node's path: the one that was `told` as long as it is one of them, else the nearest to the leaf. There the
     fewest ends concern the job, and where several nodes are full it is not another one at each look."""
+    names = sorted(asks)
     for node in sorted(path, key=lambda node: (node.path != told, -len(node.path))):
-        for name in sorted(asks):
+        for name in names:
             most = node.max.get(name)
             used = usage.get(quota_key(node.path, name), 0)
             if most is not None and asks[name] and used + asks[name] > most:
