@@ -25,6 +25,9 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.fleet import Report
 
+# What asks for a change to a job, passes it on, or says that it was not taken over.
+_CHANGES_NOTHING = (wire.Revise, wire.Revised, wire.Adjust, wire.Unchanged, wire.HoldJob)
+
 
 class Grace(Struct, frozen=True):
     """How long (ms) news may be on its way to those who decide: reports, a quota tree, a cancellation."""
@@ -138,7 +141,7 @@ class Checker:
             self._submissions.hear(message, spoken)
         elif isinstance(message, wire.Cancel):
             self._cancels.asked(message)
-        else:
+        elif not isinstance(message, _CHANGES_NOTHING):
             self._event(spoken)
 
     def news(self) -> list[Violation]:

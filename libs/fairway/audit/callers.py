@@ -7,8 +7,8 @@ from fairway.wire import jobs as wire
 
 
 class CallerCheck:
-    """`doors` counts submissions and cancellations by the door that they came through; "" is none that is named: said
-    by somebody who is no door."""
+    """`doors` counts submissions, changes and cancellations by the door that they came through; "" is none that is
+    named: said by somebody who is no door."""
 
     def __init__(self) -> None:
         self.doors = Counter[str]()
@@ -16,14 +16,14 @@ class CallerCheck:
     def hear(self, spoken: Spoken) -> list[Violation]:
         """What is wrong with who asked for this."""
         message = spoken.message
-        if not isinstance(message, wire.Submitted | wire.Cancel):
+        if not isinstance(message, wire.Manifested | wire.HoldJob | wire.Cancel):
             return []
         who = message.who
         self.doors[who.via if who else ""] += 1
         if who is None:
             return []
         text = ""
-        if isinstance(message, wire.Submitted) and message.source != who.via:
+        if isinstance(message, wire.Manifested) and message.source != who.via:
             text = f"it came through {message.source}, and {who} is said to have asked"
         elif who.via == "bus" and who.user != message.tenant:
             text = f"{who} asked for it, for tenant {message.tenant}"

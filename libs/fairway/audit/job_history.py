@@ -36,13 +36,14 @@ class AdmittedJob(Struct):
 
 class AuditedAttempts(Struct):
     """The `number` of the present attempt, and how many were `reserved`; it is `over` once it failed or was lost, and
-    `charged` while its quota is. `open` is the one that is authorised."""
+    `charged` while its quota is: with what it was `granted`. `open` is the one that is authorised."""
 
     number: int = 0
     reserved: int = 0
     charged: bool = False
     over: bool = False
     open: Open | None = None
+    granted: Resources = {}
 
     def reserve(self, message: wire.Reserved) -> None:
         self.open = Open(message.attempt, message.cluster)
@@ -99,8 +100,16 @@ class JobHistory:
         return checks(self, message) if checks is not None else iter(())
 
     def _amended(self, message: wire.Amended) -> Iterator[_Breach]:
-        if self.attempts.charged:
+        """While an attempt is on its way or runs, nothing changes but what was done to its own object."""
+        if not self.attempts.charged:
+            return
+        here = self.attempts.open
+        if not message.cluster:
             yield "policy", f"its policy was changed while attempt {message.attempt} was on its way or running"
+        elif here is None or not here.dispatched or (here.number, here.cluster) != (message.attempt, message.cluster):
+            yield "place", f"attempt {message.attempt} was changed in {message.cluster}, where it was not dispatched"
+        elif not _within(_asked(message.spec, {}).total, self.attempts.granted):
+            yield "quota", f"attempt {message.attempt} was changed to ask for more than it was let go with"
 
     def _placed(self, message: wire.Placed) -> Iterator[_Breach]:
         if not self.asked.allows(message.cluster):
@@ -151,7 +160,7 @@ class JobHistory:
                 self.accepted = True
                 self.asked = _asked(message.spec, self.asked.total)
             case wire.Amended():
-                self.asked.placement = message.spec.placement
+                self.asked = _asked(message.spec, {})
             case wire.Queue():
                 self.reason = message.why.text if message.why else ""
             case wire.Blocked():
@@ -166,6 +175,7 @@ class JobHistory:
                 attempts.charged = attempts.over = False
             case wire.Dequeued():
                 attempts.charged = True
+                attempts.granted = message.charge
             case wire.Reserved():
                 attempts.reserve(message)
             case wire.Dispatched() if attempts.open is not None:
@@ -190,6 +200,10 @@ def _asked(spec: JobSpec, before: Resources) -> AdmittedJob:
             total[name] = total.get(name, 0) + amount * pods.count
     requests = {pods.name: {**pods.requests, "pods": 1} for pods in work.pod_sets}
     return AdmittedJob(requests, total, work.gang_minimum, spec.placement)
+
+
+def _within(total: Resources, most: Resources) -> bool:
+    return all(amount <= most.get(name, 0) for name, amount in total.items())
 
 
 _CHECKS: dict[type[JobMessage], Callable[[JobHistory, Any], Iterator[_Breach]]] = {

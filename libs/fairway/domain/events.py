@@ -118,8 +118,9 @@ def made_up(stored: Job | None, before: Job) -> list[Write]:
     if stored is None and before.spec is not None:
         work = before.spec.workload
         writes.append(Put(decision.NAMES, name_key(work.namespace, work.kind, work.name), before.id))
-        known = (before.id, before.spec.manifest.sha256)
-        writes += [Put(decision.CLIENTS, before.spec.client, known)] if before.spec.client else []
+        if before.spec.client and before.submitted_as:
+            known = (before.id, before.submitted_as.sha256)
+            writes.append(Put(decision.CLIENTS, before.spec.client, known))
     return writes
 
 

@@ -114,6 +114,15 @@ def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> Changes:
     }
 
 
+def _amended(job: Job, message: wire.Amended) -> Changes:
+    changes: Changes = {"spec": message.spec}
+    if message.queue:
+        changes |= {"queue": message.queue, "leaf": message.leaf}
+    if job.spec is not None and job.spec.manifest != message.spec.manifest:
+        changes["first_manifest"] = job.submitted_as
+    return changes
+
+
 def _dequeued(job: Job, message: wire.Dequeued) -> Changes:
     return {"path": message.path, "charge": message.charge, "why": None, "verdicts": (), "found": NOTHING}
 
@@ -144,7 +153,8 @@ def _cancelled(job: Job, message: wire.Cancelled) -> Changes:
 _EFFECTS: dict[type[JobMessage], Callable[[Job, Any], Changes]] = {
     wire.Queue: _requeued,
     wire.Blocked: lambda job, message: {"why": message.why},
-    wire.Amended: lambda job, message: {"spec": message.spec},
+    wire.Amended: _amended,
+    wire.Held: lambda job, message: {"held": message.held},
     wire.Dequeued: _dequeued,
     wire.Placed: _placed,
     wire.Reserved: _reserved,

@@ -14,7 +14,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.jobs import JobMessage, JobSpec, Verdict
 from fairway.wire.reasons import Reason
-from fairway.wire.spec import NOTHING, Written
+from fairway.wire.spec import NOTHING, ManifestRef, Written
 
 
 class State(StrEnum):
@@ -33,6 +33,8 @@ class State(StrEnum):
 
 
 ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.REJECTED})
+# States in which an object of the present attempt is known to be in its cluster.
+STARTED = (State.DISPATCHED, State.RUNNING)
 IN_CLUSTER = frozenset({State.RESERVED, State.DISPATCHED, State.RUNNING, State.RETURNING})
 # States in which the job's request is charged to its quota.
 CHARGED = frozenset({State.DEQUEUED, State.PLACED}) | IN_CLUSTER
@@ -46,6 +48,7 @@ class Job(Struct, frozen=True, omit_defaults=True):
     job is being cancelled. `held_until` is when its last reservation expires if it is not dispatched; `refused` is the
     digest of a manifest refused at the door; such a job has no spec, so `kind`, `name` and `hub` stand here.
     `avoid` maps a cluster to the time until which it is avoided; `found` is what sent it back (recorded_verdicts.py).
+    `held` by its owner, it is not let go. `first_manifest` is the one that was submitted, where another counts now.
     """
 
     id: str
@@ -80,6 +83,13 @@ class Job(Struct, frozen=True, omit_defaults=True):
     kind: str = ""
     name: str = ""
     hub: wire.HubRef | None = None
+    held: bool = False
+    first_manifest: ManifestRef | None = None
+
+    @property
+    def submitted_as(self) -> ManifestRef | None:
+        """The manifest that was submitted, whatever counts now."""
+        return self.first_manifest or (self.spec.manifest if self.spec else None)
 
     @property
     def hub_uid(self) -> str:
@@ -117,21 +127,21 @@ class IllegalMove(Exception):
         )
 
 
-_WAITING = (State.ADMITTED, State.DEQUEUED, State.PLACED, State.RETURNING, State.RESERVED)
-_STARTED = (State.DISPATCHED, State.RUNNING)
+_COMES_BACK = (State.ADMITTED, State.DEQUEUED, State.PLACED, State.RETURNING, State.RESERVED)
 # message -> (states it may follow, state it makes; None: the state stays).
 MOVES: dict[type[JobMessage], tuple[tuple[State, ...], State | None]] = {
-    wire.Queue: (_WAITING, State.QUEUED),
+    wire.Queue: (_COMES_BACK, State.QUEUED),
     wire.Blocked: ((State.QUEUED,), None),
-    wire.Amended: ((State.QUEUED,), None),
+    wire.Amended: ((State.QUEUED, *STARTED), None),
+    wire.Held: (tuple(state for state in State if state not in ENDED), None),
     wire.Dequeued: ((State.QUEUED,), State.DEQUEUED),
     wire.Placed: ((State.DEQUEUED,), State.PLACED),
     wire.Reserved: ((State.PLACED,), State.RESERVED),
-    wire.Dispatched: ((*_STARTED, State.RESERVED), State.DISPATCHED),
+    wire.Dispatched: ((*STARTED, State.RESERVED), State.DISPATCHED),
     wire.Running: ((State.DISPATCHED,), State.RUNNING),
-    wire.Succeeded: (_STARTED, State.SUCCEEDED),
-    wire.Failed: ((State.RESERVED, *_STARTED), State.RETURNING),
-    wire.Lost: ((State.RESERVED, *_STARTED), State.RETURNING),
+    wire.Succeeded: (STARTED, State.SUCCEEDED),
+    wire.Failed: ((State.RESERVED, *STARTED), State.RETURNING),
+    wire.Lost: ((State.RESERVED, *STARTED), State.RETURNING),
     wire.Rejected: ((State.ADMITTED,), State.REJECTED),
     wire.Recall: ((State.QUEUED, State.DEQUEUED, State.PLACED, *IN_CLUSTER, *ENDED), None),
     wire.Removed: (tuple(State), None),

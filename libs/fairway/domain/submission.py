@@ -1,4 +1,5 @@
-"""What a door says for a submission and for a cancellation: messages with ids derived from who asked for what. Pure."""
+"""What a door says for a submission, for a change to a job and for its cancellation: messages with ids derived from who
+asked for what. Pure."""
 
 from hashlib import sha256
 from typing import Any
@@ -8,6 +9,7 @@ from msgspec import Raw, Struct
 
 from fairway.domain.decision import Say
 from fairway.domain.events import message_id
+from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -62,12 +64,44 @@ def submission(asked: Asked, who: Actor, now: int, hub: wire.HubRef | None = Non
 
 def as_said(message: wire.Submitted, again: bool = False) -> Submission:
     """A message with the id that the same client gives it whenever it says the same."""
-    digest = sha256(bytes(message.manifest) + b"".join(map(bytes, message.policies))).hexdigest()
+    digest = digest_of(message)
     # An object of the hub is submitted once for its uid, however its policies change meanwhile.
     parts = (message.client,) if message.hub and not again else (message.client, digest)
     name = message_id("submitted", message.tenant, *parts)
     say = Say(name, subjects.job(message.verb, message.tenant), message)
     return Submission(message.job, message.tenant, f"{message.tenant}/{message.client}", digest, say)
+
+
+def digest_of(message: wire.Manifested) -> str:
+    """Of the manifest and the policies that came along."""
+    return sha256(bytes(message.manifest) + b"".join(map(bytes, message.policies))).hexdigest()
+
+
+def revision(job: Job, asked: Asked, who: Actor, now: int, hub: wire.HubRef | None = None) -> Submission:
+    """Asks for another manifest of a job that is there. The same wish is said once until the job has changed: what was
+    not taken over then is asked for again when it may be."""
+    message = wire.Revise(
+        job=job.id,
+        tenant=job.tenant,
+        at=now,
+        manifest=raw(asked.manifest),
+        policies=tuple(map(raw, asked.policies)),
+        client=asked.client,
+        source=who.via,
+        hub=hub,
+        who=who,
+    )
+    digest = digest_of(message)
+    name = message_id("revise", job.id, job.tenant, job.rev, digest)
+    say = Say(name, subjects.job(message.verb, job.tenant), message)
+    return Submission(job.id, job.tenant, f"{job.tenant}/{asked.client}", digest, say)
+
+
+def holding(job: Job, held: bool, who: Actor, now: int) -> Say:
+    """Asks to keep the job from running, or to let it go again; once until the job has changed."""
+    message = wire.HoldJob(job=job.id, tenant=job.tenant, at=now, held=held, who=who)
+    name = message_id("hold", job.id, job.tenant, job.rev, held)
+    return Say(name, subjects.job(message.verb, job.tenant), message)
 
 
 def cancellation(job: str, tenant: str, who: Actor, now: int) -> Say:

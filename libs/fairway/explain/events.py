@@ -51,8 +51,12 @@ def _admitted(job: Job, message: wire.Admitted) -> Told:
     work = message.spec.workload
     gang = "all of them" if work.gang_minimum >= work.pods else f"at least {work.gang_minimum}"
     text = f"Admitted: {work.kind} {work.namespace}/{work.name}, {wording.many(work.pods, 'pod')}, {gang} together"
-    return f"{text}; priority {spec.priority}.", (
-        f"pod sets: {wording.pod_sets(work)}",
+    return f"{text}; priority {spec.priority}.", _understood(spec)
+
+
+def _understood(spec: wire.JobSpec) -> tuple[str, ...]:
+    return (
+        f"pod sets: {wording.pod_sets(spec.workload)}",
         f"policy: {spec.policy}; at most {wording.many(spec.attempts, 'attempt')}",
     )
 
@@ -74,6 +78,11 @@ def _queue(job: Job, message: wire.Queue) -> Told:
 
 def _amended(job: Job, message: wire.Amended) -> Told:
     spec = message.spec
+    if message.cluster:
+        return f"Changed in {message.cluster}, where it is.", (f"pod sets: {wording.pod_sets(spec.workload)}",)
+    if message.queue:
+        leaf = f" (quota {message.leaf[-1]})" if message.leaf else ""
+        return f"Its new manifest counts from here on; it waits in queue {message.queue}{leaf}.", _understood(spec)
     version = f" (version {spec.policy_version})" if spec.policy_version else ""
     return f"{spec.policy}{version}, or what the namespace may use, changed; the job waits under what holds now.", (
         f"clusters: {_clusters(spec.placement)}",
@@ -150,6 +159,19 @@ def _over(job: Job, message: wire.Failed | wire.Lost) -> Told:
     return f"{message.verb.capitalize()} in {message.cluster}{innocent}: {reason(message.why)}.{end}", ()
 
 
+def _revise(job: Job, message: wire.Revise) -> Told:
+    size = f"a manifest of {len(bytes(message.manifest))} bytes"
+    return f"Another manifest came{_by(message.who)}: {size}.", ()
+
+
+def _adjust(job: Job, message: wire.Adjust) -> Told:
+    return f"To be changed in {message.cluster}.", (f"pod sets: {wording.pod_sets(message.spec.workload)}",)
+
+
+def _hold(job: Job, message: wire.HoldJob) -> Told:
+    return f"Asked{_by(message.who)} to {'hold the job' if message.held else 'let the job go again'}.", ()
+
+
 def _by(who: Actor | None) -> str:
     return f" by {who}" if who else ""
 
@@ -171,6 +193,12 @@ _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
     wire.Lost: _over,
     wire.Recall: lambda job, message: (f"To be removed from {message.cluster}: {reason(message.why)}.", ()),
     wire.Removed: lambda job, message: (f"Gone from {message.cluster}, pods included.", ()),
+    wire.Revise: _revise,
+    wire.Revised: lambda job, message: ("The new manifest is understood.", _understood(message.spec)),
+    wire.Adjust: _adjust,
+    wire.Unchanged: lambda job, message: (f"The new manifest is not taken over: {reason(message.why)}.", ()),
+    wire.HoldJob: _hold,
+    wire.Held: lambda job, message: ("Held by its owner." if message.held else "Held no longer.", ()),
     wire.Cancel: lambda job, message: (f"Cancellation asked for{_by(message.who)}.", ()),
     wire.Cancelled: lambda job, message: (f"Cancelled{_by(message.who)}; nothing of it is left in any cluster.", ()),
 }

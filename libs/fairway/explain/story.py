@@ -119,7 +119,7 @@ def _ordered(recorded: Sequence[Recorded]) -> list[Recorded]:
 
 
 def _plain(message: wire.JobMessage) -> dict[str, Any]:
-    if isinstance(message, wire.Submitted):
+    if isinstance(message, wire.Manifested):
         size = msgspec.Raw(msgspec.json.encode({"size": len(bytes(message.manifest))}))
         message = msgspec.structs.replace(message, manifest=size, policies=())
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(message))
@@ -152,8 +152,8 @@ async def _recorded(bus: Bus, job: Job) -> list[Recorded]:
 
 async def _first(bus: Bus, job: Job) -> int:
     """The sequence of the submission. A job that was never understood has no spec; its rejection names it."""
-    if job.spec is not None:
-        return job.spec.manifest.sequence
+    if job.submitted_as is not None:
+        return job.submitted_as.sequence
     async with aclosing(bus.history(subjects.JOBS, [subjects.job(wire.Rejected.verb, job.tenant)])) as past:
         async for one in past:
             message = _read(one) if job.id.encode() in one.data else None

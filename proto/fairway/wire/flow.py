@@ -17,6 +17,8 @@ STAGES = ("admission", "quota", "queue", "global-scheduler", "reserver", "propag
 INBOUND = "inbound"
 LOOPS = (INBOUND, *STAGES)
 GATEWAY = "gateway"
+# Where tenants apply their jobs.
+HUB = "hub"
 AGENT = "agent"
 # No service: a client of the tenant whose subject it is.
 TENANT = "tenant"
@@ -83,7 +85,12 @@ FLOW = (
         "it back and the proof (`found`)",
     ),
     _job(jobs.Blocked, ("queue",), "its quota has no room, with the numbers; said when the reason changes"),
-    _job(jobs.Amended, ("queue",), "its policy changed on the hub while it waits: what holds from now on"),
+    _job(
+        jobs.Amended,
+        ("queue",),
+        "what holds from now on: of a job that waits, under its policy as that is now or by another manifest; of one "
+        "whose object was changed in its `cluster`, what that says now",
+    ),
     _job(jobs.Dequeued, ("queue",), "its turn; its quota was charged in the commit that said so"),
     _job(
         jobs.Placed,
@@ -109,6 +116,12 @@ FLOW = (
     _job(jobs.Removed, ("propagator",), "nothing of the attempt is left there, pods included"),
     _job(jobs.Cancel, _DOORS, "end the job wherever it is; `who` asked"),
     _job(jobs.Cancelled, ("queue",), "an end: nothing of it is left anywhere"),
+    _job(jobs.Revise, (HUB,), "take over another manifest of a job that is there"),
+    _job(jobs.Revised, (), "what admission understood of the new manifest of a job that waits"),
+    _job(jobs.Adjust, (), "change the object of that attempt in place"),
+    _job(jobs.Unchanged, (), "the manifest with that digest is not taken over, and why"),
+    _job(jobs.HoldJob, (HUB,), "keep the job from running (`held`), or let it go again; `who` asked"),
+    _job(jobs.Held, (), "the job is held, or is so no longer"),
     _job(Rebuild, LOOPS, "of no job: `owner` makes a new working set from the record; said where it begins and ends"),
     _cluster(fleet.Report, AGENT, "nodes, who uses them, kinds served; full or what changed"),
     _cluster(fleet.Freed, "reserver", "there is more room than before: in all, and on the best node"),

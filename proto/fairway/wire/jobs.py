@@ -1,14 +1,32 @@
 """The life of a job, as what is said about it on the bus. Read this file first.
 
 Every message has the same head (`envelope.py`). Events are past tense; commands are imperative and change nothing by
-themselves. Here is the way to a cluster, in order; what happens there, and the way back, is in `lifecycle.py`.
+themselves. Here is the way to a cluster, in order; what happens there, and what may change, is in `lifecycle.py`.
 """
 
 from msgspec import Raw, field
 
 from fairway.wire.capacity import Slot
 from fairway.wire.envelope import Actor, JobMessage, Rebuild
-from fairway.wire.lifecycle import Amended, Cancel, Cancelled, Failed, Lost, Recall, Removed, Running, Succeeded
+from fairway.wire.lifecycle import (
+    Adjust,
+    Amended,
+    Blocked,
+    Cancel,
+    Cancelled,
+    Dispatched,
+    Failed,
+    Held,
+    HoldJob,
+    Lost,
+    Recall,
+    Removed,
+    Revise,
+    Revised,
+    Running,
+    Succeeded,
+    Unchanged,
+)
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Written
 
@@ -58,13 +76,6 @@ class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
     found: Written = NOTHING
 
 
-class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
-    """The reason for waiting changed. Said once for each change, never once for each look."""
-
-    verb = "blocked"
-    why: Reason
-
-
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
     """Its turn. `charge` was added to every node of `path` in that commit; `woken_by`: enqueue, quota, room, reserved,
     removal, settings, begin, or sweep (finds what was missed). Nobody else is sent to freed `room` meanwhile."""
@@ -99,15 +110,9 @@ class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
     hold: str = ""
 
 
-class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
-    """The object is applied in the member cluster; `adopted`: it was there already, and ours."""
-
-    verb = "dispatched"
-    cluster: str
-    uid: str = ""
-    adopted: bool = False
-
-
 # In the order of a job's life: the way into a cluster, then what may come of it, and what is asked for.
 _Way = Submitted | Admitted | Rejected | Queue | Blocked | Amended | Dequeued | Placed | Reserved | Dispatched
-Message = _Way | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled | Rebuild
+_Changes = Revise | Revised | Unchanged | Adjust | HoldJob | Held
+Message = _Way | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled | _Changes | Rebuild
+# What brings a manifest: a `ManifestRef` points at one of these.
+Manifested = Submitted | Revise

@@ -1,9 +1,24 @@
-"""What becomes of an attempt in its cluster, how it ends, and how it is taken out again; and what may change for a job
-while it waits."""
+"""What becomes of an attempt in its cluster, how it ends, and how it is taken out again; and what may change of a job
+after it was admitted, beginning with why it waits.
+
+Of a change only `amended` and `held` are part of the job. The others ask for one, pass it on, or say that it was not
+taken over.
+"""
+
+from msgspec import Raw
 
 from fairway.wire.envelope import Actor, JobMessage
 from fairway.wire.reasons import Reason
-from fairway.wire.spec import JobSpec
+from fairway.wire.spec import HubRef, JobSpec
+
+
+class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
+    """The object is applied in the member cluster; `adopted`: it was there already, and ours."""
+
+    verb = "dispatched"
+    cluster: str
+    uid: str = ""
+    adopted: bool = False
 
 
 class Running(JobMessage, frozen=True, kw_only=True, tag="running"):
@@ -55,14 +70,6 @@ class Removed(JobMessage, frozen=True, kw_only=True, tag="removed"):
     cluster: str
 
 
-class Amended(JobMessage, frozen=True, kw_only=True, tag="amended"):
-    """Its policy changed on the hub while the job waits: `spec` is as under the policy now. Attempts that were let go
-    before run on under what held then."""
-
-    verb = "amended"
-    spec: JobSpec
-
-
 class Cancel(JobMessage, frozen=True, kw_only=True, tag="cancel"):
     """End the job wherever it is; of one that has ended, remove what is left in its cluster. `who` asked, as the
     door that took it says."""
@@ -76,3 +83,71 @@ class Cancelled(JobMessage, frozen=True, kw_only=True, tag="cancelled"):
 
     verb = "cancelled"
     who: str = ""
+
+
+class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
+    """The reason for waiting changed. Said once for each change, never once for each look."""
+
+    verb = "blocked"
+    why: Reason
+
+
+class Revise(JobMessage, frozen=True, kw_only=True, tag="revise"):
+    """Take over this manifest of a job that is there; the fields are those of `submitted`."""
+
+    verb = "revise"
+    manifest: Raw
+    policies: tuple[Raw, ...] = ()
+    client: str = ""
+    source: str
+    hub: HubRef | None = None
+    who: Actor | None = None
+
+
+class Revised(JobMessage, frozen=True, kw_only=True, tag="revised"):
+    """What admission understood of the new manifest of a job that waits; its reference points at the `revise`."""
+
+    verb = "revised"
+    spec: JobSpec
+
+
+class Unchanged(JobMessage, frozen=True, kw_only=True, tag="unchanged"):
+    """The manifest with this sha256 is not taken over, and the job goes on as it was."""
+
+    verb = "unchanged"
+    why: Reason
+    digest: str
+
+
+class Adjust(JobMessage, frozen=True, kw_only=True, tag="adjust"):
+    """Change the object of that attempt in place, to what `spec` says."""
+
+    verb = "adjust"
+    cluster: str
+    spec: JobSpec
+
+
+class Amended(JobMessage, frozen=True, kw_only=True, tag="amended"):
+    """`spec` holds from now on: of a job that waits, under its policy as that is now or by another manifest, with its
+    `queue` and `leaf` when they are worked out anew; of one whose object was changed in place, in that `cluster`."""
+
+    verb = "amended"
+    spec: JobSpec
+    queue: str = ""
+    leaf: tuple[str, ...] = ()
+    cluster: str = ""
+
+
+class HoldJob(JobMessage, frozen=True, kw_only=True, tag="hold"):
+    """Keep the job from running (`held`), or let it go again. `who` asked, as the door that took it says."""
+
+    verb = "hold"
+    held: bool
+    who: Actor | None = None
+
+
+class Held(JobMessage, frozen=True, kw_only=True, tag="held"):
+    """The job is held, or is so no longer; its state stays."""
+
+    verb = "held"
+    held: bool

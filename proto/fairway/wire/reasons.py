@@ -93,6 +93,14 @@ class Code(StrEnum):
     FOREIGN_NAMESPACE = "ForeignNamespace"
     # Refused: the policies of a namespace are too many, or together too large.
     TOO_MANY_POLICIES = "TooManyPolicies"
+    # Waiting: its owner holds it.
+    SUSPENDED = "Suspended"
+    # A change to a job that is not taken over: fields that are fixed while an attempt is there, more room than the
+    # attempt has, an attempt that is on its way into its cluster, and an object that is another one.
+    NOT_CHANGEABLE = "NotChangeable"
+    NEEDS_ROOM = "NeedsRoom"
+    BEING_STARTED = "BeingStarted"
+    ANOTHER_OBJECT = "AnotherObject"
     # A later version's, which this one does not know; its sentence says what it is.
     UNKNOWN = "Unknown"
 

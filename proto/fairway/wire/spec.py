@@ -26,7 +26,8 @@ KINDS = {
 
 
 class ManifestRef(Struct, frozen=True):
-    """Where the manifest lies: the stream sequence of the `submitted` message, with its sha256 and size."""
+    """Where the manifest lies: the stream sequence of the `submitted` or `revise` that brought it, with its sha256 (and
+    that of the policies with it) and size."""
 
     sequence: int
     sha256: str
@@ -41,7 +42,7 @@ class HubRef(Struct, frozen=True, omit_defaults=True):
 
 
 class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What admission understood; while the job waits, its policy may amend it. Durations are in milliseconds.
+    """What admission understood; `amended` may change it. Durations are in milliseconds.
 
     `follows`: the policy is the hub's, not one that came along with the job, so that its changes count. `unbounded` is
     the placement as the policy has it, where the job's namespace may use fewer clusters than that.

@@ -116,7 +116,7 @@ EXAMPLES: dict[str, Struct] = {
         found=_FOUND,
     ),
     "blocked": jobs.Blocked(**_HEAD, why=_WHY),
-    "amended": jobs.Amended(**_HEAD, spec=_SPEC),
+    "amended": jobs.Amended(**_HEAD, spec=_SPEC, queue="gold", leaf=("root", "root/a"), cluster="north"),
     "dequeued": jobs.Dequeued(**_HEAD, path=("root", "root/a"), charge={_GPU: 24}, woken_by="room", room="north"),
     "placed": jobs.Placed(
         **_HEAD,
@@ -136,6 +136,14 @@ EXAMPLES: dict[str, Struct] = {
     "lost": jobs.Lost(**_RETURN, final=True),
     "recall": jobs.Recall(**_RETURN),
     "removed": jobs.Removed(**_HEAD, cluster="north"),
+    "revise": jobs.Revise(
+        **_HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="hub:5f0c", source="hub", hub=_HUB, who=_ADA
+    ),
+    "revised": jobs.Revised(**_HEAD, spec=_SPEC),
+    "unchanged": jobs.Unchanged(**_HEAD, why=_WHY, digest="9f" * 32),
+    "adjust": jobs.Adjust(**_HEAD, cluster="north", spec=_SPEC),
+    "hold": jobs.HoldJob(**_HEAD, held=True, who=_ADA),
+    "held": jobs.Held(**_HEAD, held=True),
     "cancel": jobs.Cancel(**_HEAD, who=_ADA),
     "cancelled": jobs.Cancelled(**_HEAD, who="ada"),
     "report": fleet.Report(

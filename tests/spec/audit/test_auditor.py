@@ -51,6 +51,18 @@ def moved() -> Life:
     return placed().then(wire.Queue, queue="gold", why=ROOM).then(wire.Amended, spec=spec(placement=only("c2")))
 
 
+def smaller() -> Life:
+    """It waits, and asks for half of what it asked for at first."""
+    return queued().then(wire.Amended, spec=spec(pods=2), queue="gold", leaf=("root", "root/a"))
+
+
+def changing() -> Life:
+    """Made smaller while it runs, and as large again as before; what is asked for meanwhile changes nothing."""
+    life = running().then(wire.Adjust, cluster="c1", spec=spec(pods=2))
+    life.then(wire.Amended, cluster="c1", spec=spec(pods=2)).then(wire.Amended, cluster="c1", spec=spec())
+    return life.then(wire.Unchanged, why=ROOM, digest="b" * 64).then(wire.HoldJob, held=True)
+
+
 BROKEN: dict[str, tuple[Callable[[], list[Spoken]], str, str]] = {
     "the next attempt is reserved before the former is gone": (
         lambda: heard(reserve(failing(running()))),
@@ -139,6 +151,26 @@ BROKEN: dict[str, tuple[Callable[[], list[Spoken]], str, str]] = {
         "policy",
         "while attempt 1 was on its way or running",
     ),
+    "an object is changed where its attempt is not": (
+        lambda: more(heard(running()), wire.Amended, spec=spec(), cluster="c2"),
+        "place",
+        "attempt 1 was changed in c2",
+    ),
+    "an object is changed before it is there": (
+        lambda: more(heard(reserved()), wire.Amended, spec=spec(), cluster="c1"),
+        "place",
+        "attempt 1 was changed in c1",
+    ),
+    "an object is changed to ask for more than its attempt has": (
+        lambda: more(heard(running()), wire.Amended, spec=spec(pods=5), cluster="c1"),
+        "quota",
+        "attempt 1 was changed to ask for more",
+    ),
+    "a job is charged for what it asked for before it was changed": (
+        lambda: heard(smaller().then(wire.Dequeued, path=("root", "root/a"), charge={GPU: 32})),
+        "quota",
+        "it asks for 16 nvidia.com/gpu and was charged 32",
+    ),
     "a rev is missing": (lambda: without(good(), "recall"), "rev", "is missing"),
     "a rev is said twice": (lambda: more(good(), wire.Removed, cluster="c1", rev=3), "rev", "rev 3 was said twice"),
     "a submitted message is lost": (lambda: heard(submitted()), "lost", "neither admitted nor rejected"),
@@ -176,6 +208,10 @@ GOOD: dict[str, Callable[[], list[Spoken]]] = {
     "a share that was given back while it was decided to charge it again": lambda: changed(
         heard(succeeded(running()), later(succeeded(running()))), "dequeued", at=succeeded(running()).at - 1
     ),
+    "a job that asks for less while it waits, and is charged for that": lambda: heard(
+        smaller().then(wire.Dequeued, path=("root", "root/a"), charge={GPU: 16}).then(wire.Queue, queue="a", why=ROOM)
+    ),
+    "a job whose object is changed in its place": lambda: heard(succeeded(changing())),
     "the same submission twice": lambda: twice(good()),
     "a job whose attempts run out": lambda: heard(running().then(wire.Failed, cluster="c1", why=ROOM, final=True)),
     "a job whose policy sends it elsewhere while it waits": lambda: heard(

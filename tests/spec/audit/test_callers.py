@@ -24,6 +24,14 @@ def submitted(source: str, who: Actor | None) -> wire.Submitted:
     return wire.Submitted(tenant="team-a", manifest=msgspec.Raw(b"{}"), client="c", source=source, who=who)
 
 
+def revise(who: Actor | None, source: str = "hub") -> wire.Revise:
+    return wire.Revise(job="llm-1", tenant="team-a", manifest=msgspec.Raw(b"{}"), source=source, who=who)
+
+
+def hold(who: Actor | None) -> wire.HoldJob:
+    return wire.HoldJob(job="llm-1", tenant="team-a", held=True, who=who)
+
+
 def cancel(who: Actor | None) -> wire.Cancel:
     return wire.Cancel(job="llm-1", tenant="team-a", who=who)
 
@@ -36,6 +44,11 @@ def cancel(who: Actor | None) -> wire.Cancel:
         pytest.param(submitted("http", ON_BUS), True, id="through another door than it says"),
         pytest.param(submitted("http", OVER_HTTP), False, id="over HTTP a user is no tenant"),
         pytest.param(submitted("bus", None), False, id="by nobody that is named"),
+        pytest.param(revise(Actor("hub:team-a", "hub")), False, id="an object of the hub is changed there"),
+        pytest.param(revise(OVER_HTTP), True, id="or through another door than it says"),
+        pytest.param(
+            wire.HoldJob(tenant="team-a", held=True, who=Actor("team-b", "bus")), True, id="another's is held"
+        ),
         pytest.param(cancel(ON_BUS), False, id="a tenant cancels its own"),
         pytest.param(cancel(Actor("team-b", "bus")), True, id="another's"),
     ],

@@ -15,6 +15,16 @@ from fairway.wire.workload import PodSet, Workload
 
 T0 = 1_700_000_000_000  # 2023-11-14 22:13:20Z
 S = 1_000
+# What changes no job by itself has no revision.
+COMMANDS = (
+    wire.Submitted,
+    wire.Cancel,
+    wire.Revise,
+    wire.Revised,
+    wire.Adjust,
+    wire.Unchanged,
+    wire.HoldJob,
+)
 GPU = "nvidia.com/gpu"
 
 
@@ -43,7 +53,7 @@ class Life:
         head: dict[str, Any] = {"job": self.name, "tenant": "team-a", "at": self.at}
         if self.job is not None:
             head |= {"attempt": self.job.attempt}
-        if kind not in (wire.Submitted, wire.Cancel):
+        if kind not in COMMANDS:
             head |= {"rev": self.job.rev + 1 if self.job else 1}
         message = kind(**{**head, **fields})
         if message.rev:

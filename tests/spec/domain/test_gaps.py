@@ -9,7 +9,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.missing_events import over_gap
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from tests.spec.builders.lives import SLOTS, T0, admitted, dispatched, queued, reserved, running, spec
+from tests.spec.builders.lives import SLOTS, T0, admitted, dequeued, dispatched, queued, reserved, running, spec
 
 WHY = Reason(Code.JOB_FAILED, "exit code 1")
 
@@ -61,6 +61,20 @@ def test_an_attempt_that_ended_without_a_word_on_its_start_has_ended(kind: Any, 
 def test_the_next_attempt_is_the_one_that_is_spoken_of() -> None:
     job = follows(running().now, wire.Dequeued, attempt=2, path=("root",), charge={})
     assert (job.state, job.attempt) == (State.DEQUEUED, 2)
+
+
+@pytest.mark.parametrize(
+    ("job", "message", "state", "cluster"),
+    [
+        pytest.param(dequeued, {}, State.QUEUED, "", id="that was on its way waits again"),
+        pytest.param(reserved, {"cluster": "c1"}, State.RUNNING, "c1", id="whose object was changed is where that is"),
+        pytest.param(admitted, {"cluster": "c1"}, State.RUNNING, "c1", id="of which little is known, too"),
+        pytest.param(dispatched, {"cluster": "c1"}, State.DISPATCHED, "c1", id="that is there already stays"),
+    ],
+)
+def test_a_job_that_was_amended_without_a_word_before(job: Any, message: Any, state: State, cluster: str) -> None:
+    found = follows(job().now, wire.Amended, spec=spec(), **message)
+    assert (found.state, found.cluster, found.spec) == (state, cluster, spec())
 
 
 def test_nothing_is_made_up_where_nothing_is_missing() -> None:

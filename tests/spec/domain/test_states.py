@@ -29,6 +29,7 @@ FIELDS = {
     wire.Queue: {"queue": "gold"},
     wire.Blocked: {"why": WHY},
     wire.Amended: {"spec": admitted().now.spec},
+    wire.Held: {"held": True},
     wire.Placed: {"cluster": "c1", "slots": SLOTS},
     wire.Reserved: {"cluster": "c1", "slots": SLOTS, "expires_at": 1},
     **{kind: {"cluster": "c1"} for kind in (wire.Dispatched, wire.Running, wire.Succeeded, wire.Removed)},
@@ -37,19 +38,19 @@ FIELDS = {
 KINDS = (wire.Admitted, *MOVES)
 
 TABLE = """
-             admitted queue    blocked  amended  dequeued placed   reserved dispatch running  succeede failed   lost     rejected recall   removed  cancelle
-admitted     .        queued   .        .        .        .        .        .        .        .        .        .        rejected .        =        .
-queued       .        .        =        =        dequeued .        .        .        .        .        .        .        .        =        =        cancelle
-dequeued     .        queued   .        .        .        placed   .        .        .        .        .        .        .        =        =        .
-placed       .        queued   .        .        .        .        reserved .        .        .        .        .        .        =        =        .
-reserved     .        queued   .        .        .        .        .        dispatch .        .        returnin returnin .        =        =        cancelle
-dispatched   .        .        .        .        .        .        .        =        running  succeede returnin returnin .        =        =        cancelle
-running      .        .        .        .        .        .        .        =        .        succeede returnin returnin .        =        =        cancelle
-returning    .        queued   .        .        .        .        .        .        .        .        .        .        .        =        =        .
-succeeded    .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
-failed       .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
-cancelled    .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
-rejected     .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
+             admitted queue    blocked  amended  held     dequeued placed   reserved dispatch running  succeede failed   lost     rejected recall   removed  cancelle
+admitted     .        queued   .        .        =        .        .        .        .        .        .        .        .        rejected .        =        .
+queued       .        .        =        =        =        dequeued .        .        .        .        .        .        .        .        =        =        cancelle
+dequeued     .        queued   .        .        =        .        placed   .        .        .        .        .        .        .        =        =        .
+placed       .        queued   .        .        =        .        .        reserved .        .        .        .        .        .        =        =        .
+reserved     .        queued   .        .        =        .        .        .        dispatch .        .        returnin returnin .        =        =        cancelle
+dispatched   .        .        .        =        =        .        .        .        =        running  succeede returnin returnin .        =        =        cancelle
+running      .        .        .        =        =        .        .        .        =        .        succeede returnin returnin .        =        =        cancelle
+returning    .        queued   .        .        =        .        .        .        .        .        .        .        .        .        =        =        .
+succeeded    .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
+failed       .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
+cancelled    .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
+rejected     .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
 """.strip("\n")  # noqa: E501 - a table is not cut
 
 

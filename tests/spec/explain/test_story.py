@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from msgspec import Raw
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
@@ -11,7 +12,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
-from tests.spec.builders.lives import GPU, SLOTS, Life, S, failing, place, queued, running, spec, submitted
+from tests.spec.builders.lives import GPU, SLOTS, T0, Life, S, failing, place, queued, running, spec, submitted
 
 
 def moved() -> Life:
@@ -95,9 +96,56 @@ def test_a_cancellation_stands_where_it_was_asked_for() -> None:
     assert [one.what for one in compose(life.now, life.said).lines][-3:] == ["running", "cancel", "recall"]
 
 
+def changing() -> Life:
+    """Made smaller while it waits, then while it runs; a third change is not taken over, and it is held."""
+    ada = Actor("ada", "hub", "u-1")
+    manifest = Raw(b'{"kind":"PyTorchJob"}')
+    life = queued().then(wire.Revise, manifest=manifest, source="hub", who=ada).then(wire.Revised, spec=spec(pods=3))
+    life.then(wire.Amended, spec=spec(pods=3), queue="silver", leaf=("root", "root/b"))
+    life.then(wire.Dequeued).then(wire.Placed, cluster="c1", slots=SLOTS)
+    life.then(wire.Reserved, cluster="c1", slots=SLOTS, expires_at=T0).then(wire.Dispatched, cluster="c1")
+    life.then(wire.Adjust, cluster="c1", spec=spec(pods=2)).then(wire.Amended, cluster="c1", spec=spec(pods=2))
+    why = Reason(Code.NOT_CHANGEABLE, "spec.template cannot change", remedy="cancel it")
+    life.then(wire.Unchanged, why=why, digest="b" * 64)
+    return life.then(wire.HoldJob, held=True, who=ada).then(wire.Held, held=True).then(wire.Held, held=False)
+
+
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        pytest.param("revise", "Another manifest came by ada (on the hub): a manifest of 21 bytes.", id="who asked"),
+        pytest.param(
+            "revised",
+            "The new manifest is understood.\npod sets: Worker 3 ×",
+            id="what was understood",
+        ),
+        pytest.param("amended", "counts from here on; it waits in queue silver (quota root/b).", id="where it waits"),
+        pytest.param("adjust", "To be changed in c1.\npod sets: Worker 2 ×", id="what its object is to say"),
+        pytest.param(
+            "unchanged",
+            "The new manifest is not taken over: spec.template cannot change [NotChangeable]; cancel it.",
+            id="why a change is not taken over",
+        ),
+        pytest.param("hold", "Asked by ada (on the hub) to hold the job.", id="who holds it"),
+        pytest.param("held", "Held by its owner.", id="that it is held"),
+    ],
+)
+def test_a_change_is_told(what: str, says: str) -> None:
+    told = next(one for one in compose(changing().now, changing().said).lines if one.what == what)
+    assert says in "\n".join((told.sentence, *told.details))
+
+
+def test_the_last_word_on_a_change_is_told_too() -> None:
+    told = [one.sentence for one in compose(changing().now, changing().said).lines]
+    assert "Changed in c1, where it is." in told
+    assert told[-1] == "Held no longer."
+
+
 def test_the_manifest_is_not_part_of_the_record_that_is_shown() -> None:
     story = compose(queued().now, queued().said)
     assert story.record[0]["manifest"] == {"size": 21}
+    revise = next(one for one in compose(changing().now, changing().said).record if one["type"] == "revise")
+    assert (revise["manifest"], revise.get("policies")) == ({"size": 21}, None)
 
 
 async def stored(*lives: Life) -> tuple[MemoryBus, MemoryStore]:

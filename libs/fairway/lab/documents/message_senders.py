@@ -12,6 +12,8 @@ HELPERS = {
     "next_attempt": {"Recall", "Queue"},
     "go_back": {"Queue"},
     "submission": {"Submitted"},
+    "revision": {"Revise"},
+    "holding": {"HoldJob"},
     "cancellation": {"Cancel"},
 }
 _NAMES = {row.message.__name__: row.name for row in flow.FLOW if row.message is not None}

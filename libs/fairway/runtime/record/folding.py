@@ -153,8 +153,8 @@ def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Wo
             working.put(decision.PLACED, job.id, job.placed)
         if job.spec is None:
             continue
-        if job.spec.client:
-            working.put(decision.CLIENTS, job.spec.client, [job.id, job.spec.manifest.sha256])
+        if job.spec.client and job.submitted_as:
+            working.put(decision.CLIENTS, job.spec.client, [job.id, job.submitted_as.sha256])
         if job.ended:
             continue
         work = job.spec.workload

@@ -151,7 +151,7 @@ def _tenant(caller: Caller, namespace: str, everywhere: bool) -> str:
 
 def event(one: Delivery, message: wire.JobMessage) -> bytes:
     """A manifest is not repeated: it may hold what is nobody else's business."""
-    if isinstance(message, wire.Submitted):
+    if isinstance(message, wire.Manifested):
         size = msgspec.Raw(_encode({"size": len(bytes(message.manifest))}))
         message = msgspec.structs.replace(message, manifest=size, policies=())
     # Who comes back with it is told all of a bundle again, rather than missing the rest of it.
