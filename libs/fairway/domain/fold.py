@@ -91,6 +91,7 @@ def _requeued(job: Job, message: wire.Queue) -> Changes:
         "enqueued_at": message.enqueued_at,
         "attempt": message.attempt,
         "why": message.why,
+        "gates": (),
         "verdicts": message.verdicts,
         "found": message.found,
         "path": (),
@@ -124,7 +125,7 @@ def _amended(job: Job, message: wire.Amended) -> Changes:
 
 
 def _dequeued(job: Job, message: wire.Dequeued) -> Changes:
-    return {"path": message.path, "charge": message.charge, "why": None, "verdicts": (), "found": NOTHING}
+    return {"path": message.path, "charge": message.charge, "why": None, "gates": (), "verdicts": (), "found": NOTHING}
 
 
 def _placed(job: Job, message: wire.Placed) -> Changes:
@@ -152,7 +153,7 @@ def _cancelled(job: Job, message: wire.Cancelled) -> Changes:
 # messages of its key's type; no type of a dictionary can say that.
 _EFFECTS: dict[type[JobMessage], Callable[[Job, Any], Changes]] = {
     wire.Queue: _requeued,
-    wire.Blocked: lambda job, message: {"why": message.why},
+    wire.Blocked: lambda job, message: {"why": message.why, "gates": message.gates},
     wire.Amended: _amended,
     wire.Held: lambda job, message: {"held": message.held},
     wire.Dequeued: _dequeued,

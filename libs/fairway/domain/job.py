@@ -48,7 +48,8 @@ class Job(Struct, frozen=True, omit_defaults=True):
     job is being cancelled. `held_until` is when its last reservation expires if it is not dispatched; `refused` is the
     digest of a manifest refused at the door; such a job has no spec, so `kind`, `name` and `hub` stand here.
     `avoid` maps a cluster to the time until which it is avoided; `found` is what sent it back (recorded_verdicts.py).
-    `held` by its owner, it is not let go. `first_manifest` is the one that was submitted, where another counts now.
+    `gates` are the reasons to wait by themselves, where `why` names several. `held` by its owner, it is not let go.
+    `first_manifest` is the one that was submitted, where another counts now.
     """
 
     id: str
@@ -85,6 +86,12 @@ class Job(Struct, frozen=True, omit_defaults=True):
     hub: wire.HubRef | None = None
     held: bool = False
     first_manifest: ManifestRef | None = None
+    gates: tuple[Reason, ...] = ()
+
+    @property
+    def waits_for(self) -> tuple[Reason, ...]:
+        """Every reason to wait that was recorded last, each by itself."""
+        return self.gates or ((self.why,) if self.why else ())
 
     @property
     def submitted_as(self) -> ManifestRef | None:

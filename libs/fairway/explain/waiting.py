@@ -5,9 +5,9 @@ from msgspec import Struct
 from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job
 from fairway.explain import wording
-from fairway.wire.asks import QueuePlace
+from fairway.wire.asks import MOST_AHEAD, QueuePlace
 from fairway.wire.jobs import Verdict
-from fairway.wire.reasons import Code
+from fairway.wire.reasons import Code, Reason
 
 # What a queue's policy does with a job that cannot go (see the queue service).
 _POLICIES = {"Priority": "jobs that cannot go are passed over", "Block": "the first job blocks those behind it"}
@@ -22,7 +22,13 @@ _UNSURE = (
     Code.CORDONED,
 )
 
-Found = tuple[str, tuple[str, ...], str]  # because, moves, next event
+
+class GateAnswer(Struct, frozen=True):
+    """What there is to say of one gate."""
+
+    because: str
+    moves: tuple[str, ...]
+    next_event: str
 
 
 class Standing(Struct, frozen=True):
@@ -39,23 +45,44 @@ class Standing(Struct, frozen=True):
 
 
 def standing(job: Job, place: QueuePlace | None, now: int) -> Standing:
-    code, text = _lacks(job, place)
-    because, moves, event = _explained(job, place, code, text)
-    opens = _opens(job, now) if code in _OF_CLUSTERS else 0
-    return Standing(code.value, _where(job, place, now), because, moves, event, _timer(job, opens, now), opens)
+    """Of every gate that is shut; the code is that of the first."""
+    gates = _gates(job, place)
+    found = [_explained(job, place, one) for one in gates]
+    moves = dict.fromkeys(move for one in found for move in one.moves)
+    opens = _opens(job, now) if any(one.code in _OF_CLUSTERS for one in gates) else 0
+    told = reason(job, place)
+    where = _where(job, place, now)
+    timer = _timer(job, opens, now)
+    return Standing(told.code.value, where, told.text, tuple(moves), found[0].next_event, timer, opens)
 
 
-def _lacks(job: Job, place: QueuePlace | None) -> tuple[Code, str]:
-    """The queue knows best what the job waits for now; the row has the last reason that was recorded."""
-    if job.removing:
-        return Code.WAITING_FOR_REMOVAL, ""
+def reason(job: Job, place: QueuePlace | None) -> Reason:
+    """What a waiting job waits for now, as a list and `why` say it: the first gate that is shut, with what there is to
+    say of all of them."""
+    gates = _gates(job, place)
+    if place is not None and place.text and place.lacks == gates[0].code:
+        return Reason(gates[0].code, place.text)
+    return Reason(gates[0].code, "; and ".join(_explained(job, place, one).because for one in gates))
+
+
+def _gates(job: Job, place: QueuePlace | None) -> tuple[Reason, ...]:
+    """The queue knows best what the job waits for now; the row has the last reasons that were recorded."""
     now = Code(place.lacks) if place and place.lacks else Code.UNKNOWN
     if place is not None and now is not Code.UNKNOWN:  # which is also a code that only later versions know
         recorded = job.why.text if job.why and job.why.code is now else ""
-        return now, place.text or recorded
-    if job.why is None or job.why.code is Code.WAITING_FOR_REMOVAL:
-        return Code.QUEUED, f"nothing of attempt {job.attempt - 1} is left; it waits for its turn" if job.why else ""
-    return job.why.code, job.why.text
+        return place.gates or (Reason(now, place.text or recorded),)
+    if job.held:
+        return (Reason(Code.SUSPENDED, "suspended by its owner"),)
+    if job.removing:
+        return (Reason(Code.WAITING_FOR_REMOVAL, ""),)
+    if job.why is None or job.why.code in (Code.WAITING_FOR_REMOVAL, Code.SUSPENDED):
+        text = (
+            f"nothing of attempt {job.attempt - 1} is left; it waits for its turn"
+            if job.why and job.attempt > 1
+            else ""
+        )
+        return (Reason(Code.QUEUED, text),)
+    return job.waits_for
 
 
 def _where(job: Job, place: QueuePlace | None, now: int) -> str:
@@ -69,62 +96,74 @@ def _where(job: Job, place: QueuePlace | None, now: int) -> str:
     if place.position == 1:
         return f"waits first in line in {queue} {waited}"
     count = place.position - 1
-    names = ", ".join(place.ahead) if count <= len(place.ahead) else f"the last of them {', '.join(place.ahead)}"
+    few = count <= max(len(place.ahead), MOST_AHEAD)
+    names = ", ".join(place.ahead) if few else f"the last of them {', '.join(place.ahead)}"
     behind = f"behind {wording.many(count, 'job')}" + (f": {names}" if place.ahead else "")
     return f"waits at position {place.position} in {queue} {waited}, {behind}"
 
 
-def _explained(job: Job, place: QueuePlace | None, code: Code, text: str) -> Found:
+def _explained(job: Job, place: QueuePlace | None, gate: Reason) -> GateAnswer:
+    code = gate.code
     if code in _OF_CLUSTERS:
-        return _room(job, code, text)
+        return _room(job, gate)
+    if code is Code.SUSPENDED:
+        return GateAnswer(gate.text, ("its owner sets suspend to false",), "held")
     if code is Code.WAITING_FOR_REMOVAL:
-        return _removal(job)
+        return _removal(job, gate)
     if code is Code.WAITING_FOR_QUOTA:
         # Its reason names the node of the tree that is full, which may be above the job's own leaf.
-        named = job.why.field if job.why and job.why.code is code and job.why.field else ""
-        node = f"quota {named}" if named and (not place or not place.text or named in place.text) else "that quota"
+        named = gate.field or next((one.field for one in job.waits_for if one.code is code), "")
+        node = f"quota {named}" if named and (not gate.text or named in gate.text) else "that quota"
         moves = (f"a job charged to {node} ends or goes back to its queue", f"the max of {node} is raised")
-        return text or f"{node} has no room for it now", moves, "dequeued"
+        return GateAnswer(gate.text or f"{node} has no room for it now", moves, "dequeued")
     if code is Code.BEHIND_HEAD:
-        known = place is not None and place.ahead and place.position == len(place.ahead) + 1
-        head = place.ahead[0] if known and place else "the head of the queue"
-        moves = (f"{head} is let go, or is cancelled", f"{head} turns out to be impossible: then it no longer blocks")
-        return text or f"{head} stands first, and this queue lets nobody pass", moves, "dequeued"
+        return _turn(place, gate)
     if code in _UNSURE:
-        return text, ("its turn comes again: a cluster is then chosen on fresh numbers",), "dequeued"
-    return _in_line(job, place, text)
+        return GateAnswer(gate.text, ("its turn comes again: a cluster is then chosen on fresh numbers",), "dequeued")
+    return _in_line(place, gate)
 
 
-def _in_line(job: Job, place: QueuePlace | None, text: str) -> Found:
+def _turn(place: QueuePlace | None, gate: Reason) -> GateAnswer:
+    known = place is not None and place.ahead and place.position == len(place.ahead) + 1
+    first = place.behind[-1] if place and place.behind else place.ahead[0] if place and known else ""
+    head = first or "the head of the queue"
+    moves = (f"{head} is let go, or is cancelled", f"{head} turns out to be impossible: then it no longer blocks")
+    return GateAnswer(gate.text or f"{head} stands first, and this queue lets nobody pass", moves, "dequeued")
+
+
+def _in_line(place: QueuePlace | None, gate: Reason) -> GateAnswer:
     if place and place.position > 1:
         count = wording.many(place.position - 1, "job")
-        because = text or f"{count} of its queue come first, by priority and then by age"
-        return because, (f"those before it ({wording.listed(place.ahead)}) are let go or passed over",), "dequeued"
-    because = text or "nothing is known to stand against it"
-    return because, ("the queue looks at it, which it does at once when anything changes",), "dequeued"
+        because = gate.text or f"{count} of its queue come first, by priority and then by age"
+        moves = (f"those before it ({wording.listed(place.ahead)}) are let go or passed over",)
+        return GateAnswer(because, moves, "dequeued")
+    because = gate.text or "nothing is known to stand against it"
+    return GateAnswer(because, ("the queue looks at it, which it does at once when anything changes",), "dequeued")
 
 
-def _removal(job: Job) -> Found:
+def _removal(job: Job, gate: Reason) -> GateAnswer:
     ended = next((one for one in reversed(job.attempts) if one.cluster == job.removing and one.why), None)
-    cause = f" ({ended.why.text})" if ended and ended.why else ""
     number = ended.number if ended else job.attempt - 1
-    because = (
-        f"attempt {number} in {job.removing} ended{cause}, and its object or pods are still there; "
-        f"attempt {job.attempt} may not start beside it"
-    )
-    return because, (f"{job.removing} shows nothing of attempt {number} any more",), "removed"
+    because = gate.text
+    if not because:
+        cause = f" ({ended.why.text})" if ended and ended.why else ""
+        because = (
+            f"attempt {number} in {job.removing} ended{cause}, and its object or pods are still there; "
+            f"attempt {job.attempt} may not start beside it"
+        )
+    return GateAnswer(because, (f"{job.removing} shows nothing of attempt {number} any more",), "removed")
 
 
-def _room(job: Job, code: Code, text: str) -> Found:
+def _room(job: Job, gate: Reason) -> GateAnswer:
     asks = wording.gang(job.spec.workload) if job.spec else "the gang"
-    if code is Code.NO_CLUSTER_EVER:
-        least = text or f"no cluster could hold {asks} even when empty"
+    if gate.code is Code.NO_CLUSTER_EVER:
+        least = gate.text or f"no cluster could hold {asks} even when empty"
         joins = "a cluster or nodes that can hold it join the fleet"
         smaller = "it is submitted again, asking for less"
-        return least, (joins, smaller, *_rules(job)), "queue"
-    because = text or f"no cluster can take {asks} now"
+        return GateAnswer(least, (joins, smaller, *_rules(job)), "queue")
+    because = gate.text or f"no cluster can take {asks} now"
     moves = tuple(move for one in recorded_verdicts.verdicts(job) if (move := _would_move(one)))
-    return because, moves or ("room is freed in a cluster that its policy allows",), "dequeued"
+    return GateAnswer(because, moves or ("room is freed in a cluster that its policy allows",), "dequeued")
 
 
 def _would_move(one: Verdict) -> str:

@@ -162,7 +162,7 @@ FLOW = (
     ),
     _tenant("cancel_request", inbound.CancelRequest, "end this job of the tenant"),
     FlowRow("queue_ask", asks.QueueAsk, asks.QUEUE, (GATEWAY,), "where does this job stand?", ("queue",)),
-    FlowRow("queue_place", asks.QueuePlace, asks.QUEUE, ("queue",), "the answer: where it stands", (GATEWAY,)),
+    FlowRow("queue_place", asks.QueueAnswer, asks.QUEUE, ("queue",), "the answer: where it stands", (GATEWAY,)),
     FlowRow("resync", None, "fairway.ask.report.{cluster}", ("reserver",), "send a full report", (AGENT,)),
     FlowRow(
         "view",

@@ -86,10 +86,12 @@ class Cancelled(JobMessage, frozen=True, kw_only=True, tag="cancelled"):
 
 
 class Blocked(JobMessage, frozen=True, kw_only=True, tag="blocked"):
-    """The reason for waiting changed. Said once for each change, never once for each look."""
+    """The reason for waiting changed. Said once for each change, never once for each look. Of several gates that
+    are shut `why` has the code of the first and the sentences of all; `gates` has each by itself."""
 
     verb = "blocked"
     why: Reason
+    gates: tuple[Reason, ...] = ()
 
 
 class Revise(JobMessage, frozen=True, kw_only=True, tag="revise"):

@@ -108,10 +108,10 @@ def _control_plane(broker: NatsBroker, process: Process) -> None:
     @broker.subscriber(asks.QUEUE)
     async def where(message: NatsMessage) -> bytes:
         try:
-            job = _asked(message.body).job
+            asked = _asked(message.body)
         except msgspec.DecodeError:
-            job = ""  # asks of nothing that waits
-        return msgspec.json.encode(place_of(process.parts, job))
+            asked = asks.QueueAsk("")  # of nothing that waits
+        return msgspec.json.encode(place_of(process.parts, asked))
 
 
 async def run(names: Sequence[str], settings: Settings, ready: Ready | None = None, act: Act | None = None) -> None:

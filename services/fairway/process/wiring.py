@@ -35,7 +35,7 @@ from fairway.process.settings import Settings
 from fairway.process.streams import provisioned, views_provisioned
 from fairway.propagator.held_room import PAUSE
 from fairway.queue import service as queue
-from fairway.queue.position import place
+from fairway.queue.position import places
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
@@ -213,8 +213,9 @@ def composition(parts: Parts) -> Composition:
     )
 
 
-def place_of(parts: Parts | None, job: str) -> asks.QueuePlace:
-    """Where a job stands in the queue of this process; an empty place when it does not wait."""
+def place_of(parts: Parts | None, asked: asks.QueueAsk) -> asks.QueueAnswer:
+    """Where jobs stand in the queue of this process; an empty place for one that does not wait."""
     if parts is None or not parts.queues or not parts.loops["queue"].ready:
-        return asks.QueuePlace(queue="")
-    return place(parts.queues[-1], job) or asks.QueuePlace(queue="")
+        return asks.QueueAnswer(queue="")
+    place, *also = places(parts.queues[-1], (asked.job, *asked.also[: asks.MOST_ALSO]), parts.clock.now())
+    return asks.QueueAnswer(**structs.asdict(place), also=tuple(also))

@@ -60,8 +60,10 @@ class FreedRooms:
         if self._view.queued.asked.get(entry.key[1]) == self._view.freed:
             return None
         rooms = self.of(self._view.room)
-        found = next((name for name in sorted(rooms) if enough(entry, rooms[name], self._now)), None)
-        return "" if found is None and not self._view.all_known else found
+        for name in sorted(rooms):
+            if enough(entry, rooms[name], self._now):
+                return name
+        return None if self._view.all_known else ""
 
 
 def taken_of(freed: Freed, amounts: Resources) -> Freed:

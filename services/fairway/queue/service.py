@@ -13,10 +13,10 @@ from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.charge import Share, given_back_by
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import scale
-from fairway.queue.decide import Hears, OfJobs, decide
+from fairway.queue.decide import decide
 from fairway.queue.freed_room import taken_of
 from fairway.queue.policy_changes import Policies
-from fairway.queue.view import SERVICE, SWEEP, QueueBegins, Sweep
+from fairway.queue.view import SERVICE, SWEEP, Hears, OfJobs, QueueBegins, Sweep
 from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import ReadRows, Store, Wanted

@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from fairway.domain.events import JobRows
+from fairway.domain.policy_terms import Changed
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.charge import Share
 from fairway.domain.quota.tree import QuotaNode
 from fairway.queue.policy_changes import Policies
 from fairway.queue.waiting_jobs import WaitingJobs
+from fairway.wire import jobs as wire
 from fairway.wire.fleet import FleetMessage, Freed
 
 SERVICE = "queue"
+_Ends = wire.Succeeded | wire.Cancelled | wire.Failed | wire.Lost
+OfJobs = wire.Queue | wire.Reserved | wire.Removed | wire.Cancel | _Ends
 # The reason of a turn that only looks whether anybody was forgotten.
 SWEEP = "sweep"
 
@@ -22,6 +26,9 @@ class QueueBegins(FleetMessage, frozen=True, kw_only=True, tag="begin"):
 
 class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
     """Local: look whether anybody was forgotten."""
+
+
+Hears = OfJobs | Freed | Changed | QueueBegins | Sweep
 
 
 class View(JobRows, Protocol):

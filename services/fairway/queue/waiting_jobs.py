@@ -11,7 +11,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.quota.charge import request
 from fairway.domain.recorded_verdicts import reopening
 from fairway.domain.resources import Resources, add
-from fairway.wire.reasons import Code
+from fairway.wire.reasons import Code, Reason
 
 Place = tuple[int, int, str]
 _encode = msgspec.json.Encoder().encode
@@ -20,11 +20,8 @@ QUOTA = "quota"
 ROOM = "room"
 REMOVAL = "removal"
 NOTHING_YET = ""
-_LACKS = {
-    Code.WAITING_FOR_QUOTA: QUOTA,
-    Code.WAITING_FOR_ROOM: ROOM,
-    Code.NO_CLUSTER_EVER: ROOM,
-}
+HELD = "held"
+_NO_ROOM = (Code.WAITING_FOR_ROOM, Code.NO_CLUSTER_EVER)
 # How many of the jobs that freed room has woken last are remembered.
 _WOKEN = 10_000
 # Of how many shapes it is remembered that there was no room; of another one is asked once more.
@@ -170,22 +167,41 @@ def entry_of(job: Job, place: Place) -> WaitingJob:
     asks = request(job)
     key = ("", "")
     if lacks == QUOTA:
-        key = (job.why.field if job.why else "", message_id(sorted(asks.items()), job.leaf))
+        key = (quota_told(job), message_id(sorted(asks.items()), job.leaf))
     elif lacks == ROOM:
         key = ("", shape_of(job))
     return WaitingJob(job, place, asks, lacks, key, least(job) if lacks == ROOM else ({}, {}))
 
 
+def room_reason(job: Job) -> Reason | None:
+    """What the scheduler has said last, when it had no room for the job."""
+    return next((one for one in job.waits_for if one.code in _NO_ROOM), None)
+
+
+def quota_told(job: Job) -> str:
+    """The node of the quota tree that it was told to be full."""
+    if job.why is None:
+        return ""
+    return next((one.field for one in job.waits_for if one.code is Code.WAITING_FOR_QUOTA), "")
+
+
 def lacks_of(job: Job) -> str:
-    if job.removing:
-        return REMOVAL
-    return _LACKS.get(job.why.code, NOTHING_YET) if job.why else NOTHING_YET
+    """One that was behind others is looked at when its turn comes, whatever its quota was like then."""
+    if job.held or job.removing:
+        return HELD if job.held else REMOVAL
+    codes = [one.code for one in job.waits_for]
+    if any(one in _NO_ROOM for one in codes):
+        return ROOM
+    return QUOTA if Code.WAITING_FOR_QUOTA in codes and Code.BEHIND_HEAD not in codes else NOTHING_YET
 
 
 def steps_aside(entry: WaitingJob) -> bool:
-    """In a blocking queue it does not stand in the way of those behind it."""
-    why = entry.job.why
-    return entry.lacks == REMOVAL or (why is not None and why.code is Code.NO_CLUSTER_EVER)
+    """In a blocking queue it does not stand in the way of those behind it: it is held, its last attempt is still being
+    removed, or no cluster can ever hold it."""
+    if entry.lacks in (HELD, REMOVAL):
+        return True
+    room = room_reason(entry.job) if entry.lacks == ROOM else None
+    return room is not None and room.code is Code.NO_CLUSTER_EVER
 
 
 def retry_at(job: Job) -> int:

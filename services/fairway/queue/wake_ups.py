@@ -1,15 +1,14 @@
 """From what changed to those whom it may wake: one table, and one function that goes over it. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
 from itertools import takewhile
 
 from msgspec import Struct
 
+from fairway.queue.changes import Free, QueueChange
 from fairway.queue.order import QueueOrder, Tried
 from fairway.queue.view import SWEEP
-from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, Place, WaitingJob, retry_at
-from fairway.wire.fleet import Freed
+from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, WaitingJob, retry_at
 
 # One piece of freed room wakes at most so many jobs, the first of as many shapes.
 WAKE_BUDGET = 256
@@ -19,41 +18,18 @@ SHAPE_TRIES = 32
 FOLLOWERS = 256
 
 
-class Free(Enum):
-    QUOTA = "quota at these nodes (None: at any); before a place: for those that stand there"
-    ROOM = "room in a cluster as it says now, or what is known to be left in all"
-    UNKNOWN_ROOM = "room in clusters of which nobody knows what they have now"
-    JOB = "the way of a job: it has come, or nothing is left of its last attempt"
-    TURN = "the turn in a blocking queue"
-    LINES = "whatever those lack that nobody has looked at yet"
-    TERMS = "what a policy allows (empty: any policy or namespace)"
-
-
-class Change(Struct, frozen=True):
-    """What may be free now. `by` is the word of the record for it (`Dequeued.woken_by`)."""
-
-    free: Free
-    by: str
-    leaf: tuple[str, ...] | None = None
-    before: Place | None = None
-    news: Freed | None = None
-    entry: WaitingJob | None = None
-    queue: str = ""
-    policy: str = ""
-
-
 class Group(Struct):
     """Jobs to try in order, to the freed `room` of a cluster if they need that: until one is `until`, or `most` had
     their turn. `told`: who is passed over says why."""
 
     entries: Iterable[WaitingJob]
-    room: str = ""
+    room: str | None = ""
     until: Tried = None
     most: int = 0
     told: bool = False
 
 
-def wake(turn: QueueOrder, change: Change) -> None:
+def wake(turn: QueueOrder, change: QueueChange) -> None:
     """Tries everybody who may wait for this, in order."""
     for group in _MAY_WAIT[change.free](turn, change):
         had_turn = 0
@@ -64,7 +40,7 @@ def wake(turn: QueueOrder, change: Change) -> None:
                 break
 
 
-def _blocked_at(turn: QueueOrder, change: Change) -> Iterator[Group]:
+def _blocked_at(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     """They go as far as the quota reaches: one that stays keeps back those that ask the same."""
     queued = turn.view.queued
     nodes = (None,) if change.leaf is None else change.leaf
@@ -76,10 +52,11 @@ def _blocked_at(turn: QueueOrder, change: Change) -> Iterator[Group]:
                 return
             entries = takewhile(lambda entry: entry.place < before, entries)
         yield Group(entries, until=False)
-        yield from _itself(turn, Change(Free.TURN, change.by, queue=head.job.queue))
+        if turn.blocking(head.job.queue):
+            yield from _itself(turn, QueueChange(Free.TURN, change.by, queue=head.job.queue))
 
 
-def _of_every_shape(turn: QueueOrder, change: Change) -> Iterator[Group]:
+def _of_every_shape(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     """Of every shape that could find enough, the first that quota and queue let go. Room that one is woken for is not
     offered to the next; when the one has found its place, or none, the next is served (`wire.Reserved`, `wire.Queue`).
     """
@@ -93,27 +70,25 @@ def _of_every_shape(turn: QueueOrder, change: Change) -> Iterator[Group]:
             yield Group(turn.view.queued.group(head), where, True, SHAPE_TRIES)
 
 
-def _itself(turn: QueueOrder, change: Change) -> Iterator[Group]:
+def _itself(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     """A job, or the head of a blocking queue. One that lacks room may find some now: it was freed, a cluster is no
     longer avoided, or other terms hold; the sweep cannot tell forgotten room from room that does not fit."""
-    entry = change.entry or (turn.head(change.queue) if turn.blocking(change.queue) else None)
+    entry = change.entry or turn.head(change.queue)
     if entry is None or (entry.lacks == ROOM and change.by == SWEEP):
         return
     asks = entry.lacks != ROOM or 0 < retry_at(entry.job) <= turn.now or turn.terms(entry) is not None
-    where = "" if asks else turn.rooms.where(entry)
-    if where is not None:
-        yield Group((entry,), where, told=change.entry is not None)
+    yield Group((entry,), "" if asks else turn.rooms.where(entry), told=change.entry is not None)
 
 
-def _of_every_line(turn: QueueOrder, change: Change) -> Iterator[Group]:
+def _of_every_line(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     for queue in sorted(turn.view.queued.lines):
         if turn.blocking(queue):
-            yield from _itself(turn, Change(Free.TURN, change.by, queue=queue))
+            yield from _itself(turn, QueueChange(Free.TURN, change.by, queue=queue))
         else:
             yield Group(entry for entry in turn.view.queued.line(queue) if entry.lacks == NOTHING_YET)
 
 
-def _under_policy(turn: QueueOrder, change: Change) -> Iterator[Group]:
+def _under_policy(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     queued = turn.view.queued
     named = queued.under.get(change.policy, ()) if change.policy else queued.entries
     changed = [entry for name in named if turn.terms(entry := queued.entries[name]) is not None]
@@ -122,7 +97,7 @@ def _under_policy(turn: QueueOrder, change: Change) -> Iterator[Group]:
 
 
 # Who may wait for what may be free.
-_MAY_WAIT: dict[Free, Callable[[QueueOrder, Change], Iterator[Group]]] = {
+_MAY_WAIT: dict[Free, Callable[[QueueOrder, QueueChange], Iterator[Group]]] = {
     Free.QUOTA: _blocked_at,
     Free.ROOM: _of_every_shape,
     Free.UNKNOWN_ROOM: _of_every_shape,

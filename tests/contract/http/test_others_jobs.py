@@ -5,58 +5,127 @@ from typing import Any
 
 import httpx
 import msgspec
+import pytest
 import pytest_asyncio
 
 from fairway.domain.names import job_id
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from tests.support.http_door import NOW, POLICY, TENANT_A, House, job, opened, row
+from tests.support.http_door import ADMIN, NOW, POLICY, TENANT_A, TENANT_B, House, job, opened, row
 
 MINE = "mine-aaaaaaaaaa"
 THEIRS = "theirs-bbbbbbbbbb"
 NOBODYS = "nobodys-bbbbbbbbbb"
 SIZE = "a job of another tenant (1 nvidia.com/gpu)"
-HEAD = f"queue gold blocks behind its head {THEIRS}: quota root/b has 1 of 8 nvidia.com/gpu left"
+TURN = Reason(Code.BEHIND_HEAD, "queue gold lets one job go at a time, in order, and it is not the turn of this one")
+HEAD = "quota root/b has 1 of 8 nvidia.com/gpu left"
 
 
 @pytest_asyncio.fixture
 async def house() -> AsyncIterator[House]:
     async with opened() as one:
-        await one.has(row(MINE), row(THEIRS, tenant="team-b"))
+        await one.has(row(MINE), row(THEIRS, tenant="team-b"), row("theirs-2", tenant="team-b"), row("own-2"))
         yield one
 
 
-async def stands(house: House, *behind: str, text: str = HEAD, ahead: tuple[str, ...] = (THEIRS,)) -> None:
+async def stands(house: House, *ahead: str, head: str = HEAD, gates: tuple[Reason, ...] = (TURN,)) -> None:
+    """Every job that is asked about stands behind these."""
+
     async def where(data: bytes) -> bytes:
-        place = asks.QueuePlace("gold", "Block", len(ahead) + 1, ahead, "BehindHead", text, behind=behind)
-        return msgspec.json.encode(place)
+        asked = msgspec.json.decode(data, type=asks.QueueAsk)
+        text = "; and ".join(gate.text for gate in gates)
+        place = ("gold", "Block", len(ahead) + 1, ahead, gates[0].code, text, 0, ahead, gates, head)
+        also = tuple(asks.QueuePlace(*place) for _ in asked.also)
+        return msgspec.json.encode(asks.QueueAnswer(*place, also))
 
     await house.bus.answer(asks.QUEUE, where)
 
 
-async def test_of_the_jobs_before_ones_own_only_their_size_is_told(house: House) -> None:
+async def answered(house: House, token: str = TENANT_A) -> tuple[str, list[str]]:
+    """What `why` says of one's own job, and whom it names."""
+    async with house.client(token) as client:
+        found = (await client.get(f"/v1/jobs/{MINE}/why")).json()
+    return found["because"], found["queue"]["ahead"]
+
+
+@pytest.mark.parametrize(
+    ("ahead", "token", "names", "says"),
+    [
+        pytest.param(
+            ("own-2",), TENANT_A, ["team-a/own-2"], f"before it: team-a/own-2 ({HEAD})", id="ones own, by name, and why"
+        ),
+        pytest.param((THEIRS,), TENANT_A, ["a job of another tenant"], "before it: a job of another tenant", id="one"),
+        pytest.param(
+            (THEIRS, "own-2", "theirs-2", NOBODYS),
+            TENANT_A,
+            ["team-a/own-2", "3 jobs of other tenants"],
+            "before it: team-a/own-2 and 3 jobs of other tenants",
+            id="others are counted, whether they are there or not",
+        ),
+        pytest.param(
+            (THEIRS, "own-2"),
+            ADMIN,
+            [f"team-b/{THEIRS}", "team-a/own-2"],
+            f"before it: team-b/{THEIRS} and team-a/own-2 ({HEAD})",
+            id="who may see everything is told everything",
+        ),
+    ],
+)
+async def test_who_is_ahead_is_named_to_those_who_may_see_it(
+    house: House, ahead: tuple[str, ...], token: str, names: list[str], says: str
+) -> None:
+    await stands(house, *ahead)
+    because, named = await answered(house, token)
+    assert (named, because) == (names, f"Q{TURN.text[1:]}; {says}.")
+
+
+async def test_the_tenant_of_the_other_jobs_is_told_of_them_by_name_and_not_of_the_first(house: House) -> None:
+    """Each of the two sees its own."""
+    await stands(house, THEIRS, "own-2")
+    async with house.client(TENANT_B) as client:
+        got = (await client.get("/v1/jobs/theirs-2/why")).json()
+        assert (await client.get(f"/v1/jobs/{MINE}/why")).status_code == 404
+    assert got["queue"]["ahead"] == [f"team-b/{THEIRS}", "a job of another tenant"]
+
+
+async def test_every_gate_is_named_and_only_the_turn_speaks_of_others(house: House) -> None:
+    quota = Reason(Code.WAITING_FOR_QUOTA, "quota root/a has 0 of 8 nvidia.com/gpu left and the job needs 1", "root/a")
+    room = Reason(Code.WAITING_FOR_ROOM, "none of 2 clusters can take it now")
+    await stands(house, THEIRS, gates=(quota, TURN, room))
+    because, _ = await answered(house)
+    parts = (quota.text, f"{TURN.text}; before it: a job of another tenant", room.text)
+    assert because.lower() == f"{'; and '.join(parts)}.".lower()
+
+
+async def test_a_list_says_the_same_as_why(house: House) -> None:
     await stands(house, THEIRS)
+    because, _ = await answered(house)
     async with house.client(TENANT_A) as client:
-        mine = (await client.get(f"/v1/jobs/{MINE}/why")).text
+        rows = (await client.get("/v1/jobs?namespace=team-a&state=queued")).json()["items"]
+    said = {one["id"]: (one["reason"], f"Q{one['text'][1:]}.") for one in rows}
+    assert said[MINE] == ("BehindHead", because)
+
+
+async def test_a_list_does_without_a_queue_that_is_silent(house: House) -> None:
+    async with house.client(TENANT_A) as client:
+        (one,) = (await client.get(f"/v1/jobs?id={MINE}")).json()["items"]
+    assert (one["reason"], one["text"]) == ("Queued", "nothing is known to stand against it")
+
+
+async def test_of_the_first_in_a_queue_only_its_size_is_told(house: House) -> None:
+    await house.has(row(THEIRS, tenant="team-b", queue="silver"))
+    async with house.client(TENANT_A) as client:
         queues = (await client.get("/v1/queues")).text
-    assert ("theirs" in mine, "theirs" in queues, SIZE in mine) == (False, False, True)
-    assert THEIRS in (await house.http.get(f"/v1/jobs/{MINE}/why")).text
+    assert ("theirs" in queues, SIZE in queues) == (False, True)
 
 
-async def test_the_quota_that_anothers_job_waits_for_is_not_told_and_that_of_ones_own_is(house: House) -> None:
-    await stands(house, THEIRS)
-    async with house.client(TENANT_A) as client:
-        assert "root/b" not in (await client.get(f"/v1/jobs/{MINE}/why")).text
-        await house.has(row("first-aaaaaaaaaa"))
-        first = "queue gold blocks behind its head first-aaaaaaaaaa: quota root/a has 0 of 8 left"
-        await stands(house, "first-aaaaaaaaaa", text=first, ahead=("first-aaaaaaaaaa",))
-        own = (await client.get(f"/v1/jobs/{MINE}/why")).json()
-    assert "root/a has 0 of 8" in own["because"]
+async def test_a_queue_service_of_before_that_does_not_say_whom_it_names_is_not_repeated(house: House) -> None:
+    async def where(data: bytes) -> bytes:
+        text = f"queue gold blocks behind its head {THEIRS}: {HEAD}"
+        return msgspec.json.encode(asks.QueuePlace("gold", "Block", 2, (THEIRS,), "BehindHead", text))
 
-
-async def test_a_queue_service_that_does_not_say_whom_it_names_is_not_repeated(house: House) -> None:
-    await stands(house)
+    await house.bus.answer(asks.QUEUE, where)
     async with house.client(TENANT_A) as client:
         said = (await client.get(f"/v1/jobs/{MINE}/why")).text
     assert ("theirs" in said, "root/b" in said) == (False, False)
@@ -71,7 +140,7 @@ async def told(guess: str) -> list[str]:
     why = Reason(Code.WAITING_FOR_ROOM, text)
     async with opened() as one:
         await one.has(row(MINE), row(THEIRS, tenant="team-b"))
-        await stands(one, MINE, text=f"queue gold blocks behind its head {MINE}: {text}", ahead=(MINE,))
+        await stands(one, MINE, head=text)
         async with one.client(TENANT_A) as caller:
             await caller.post("/v1/jobs", json={"manifest": job(), "policies": [POLICY], "client": client})
             known = msgspec.structs.replace(row(mine, rev=1, entered=1), why=why, name=f"spy-{guess}")

@@ -115,7 +115,7 @@ EXAMPLES: dict[str, Struct] = {
         freed=9,
         found=_FOUND,
     ),
-    "blocked": jobs.Blocked(**_HEAD, why=_WHY),
+    "blocked": jobs.Blocked(**_HEAD, why=_WHY, gates=(_WHY, _WHY)),
     "amended": jobs.Amended(**_HEAD, spec=_SPEC, queue="gold", leaf=("root", "root/a"), cluster="north"),
     "dequeued": jobs.Dequeued(**_HEAD, path=("root", "root/a"), charge={_GPU: 24}, woken_by="room", room="north"),
     "placed": jobs.Placed(
@@ -184,8 +184,20 @@ EXAMPLES: dict[str, Struct] = {
     ),
     "submit_request": inbound.SubmitRequest(at=AT, manifest=_MANIFEST, policies=(_POLICY,), client="c-1"),
     "cancel_request": inbound.CancelRequest(at=AT, job="llm-k3v9q2"),
-    "queue_ask": asks.QueueAsk("llm-k3v9q2"),
-    "queue_place": asks.QueuePlace("gold", "Block", 2, ("llm-1",), "BehindHead", "llm-1 stands first", 3, ("llm-1",)),
+    "queue_ask": asks.QueueAsk("llm-k3v9q2", ("llm-2",)),
+    "queue_place": asks.QueueAnswer(
+        "gold",
+        "Block",
+        2,
+        ("llm-1",),
+        "BehindHead",
+        "it is not its turn",
+        3,
+        ("llm-1",),
+        (_WHY,),
+        "it is about to be tried",
+        (asks.QueuePlace(""),),
+    ),
 }
 
 

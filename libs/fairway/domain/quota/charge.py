@@ -49,21 +49,34 @@ def path_nodes(tree: QuotaNode | None, leaf: Sequence[str]) -> list[QuotaNode]:
 
 
 def lacking(path: Sequence[QuotaNode], usage: Mapping[str, int], asks: Resources, told: str = "") -> Reason | None:
-    """The node whose maximum the request would pass, with the numbers; None when all take it. The reason's field is
-    that node's path: the one that was `told` as long as it is one of them, else the nearest to the leaf. There the
-    fewest ends concern the job, and where several nodes are full it is not another one at each look."""
+    """Why the quota does not take the request now, with the numbers; None when it does. The reason's field is the path
+    of the full node."""
+    found = full_node(path, usage, asks, told)
+    if found is None:
+        return None
+    node, name = found
+    left = node.max[name] - usage.get(quota_key(node.path, name), 0)
+    text = (
+        f"quota {node.path} has {show(name, left)} of {show(name, node.max[name])} {name} left and the job needs "
+        f"{show(name, asks[name])}"
+    )
+    remedy = f"it goes when jobs of {node.path} end, or when its max is raised"
+    return Reason(Code.WAITING_FOR_QUOTA, text, node.path, remedy)
+
+
+def full_node(
+    path: Sequence[QuotaNode], usage: Mapping[str, int], asks: Resources, told: str = ""
+) -> tuple[QuotaNode, str] | None:
+    """The node whose maximum the request would pass, and of which resource; None when all take it. It is the one that
+    was `told` as long as it is one of them, else the nearest to the leaf. There the fewest ends concern the job, and
+    where several nodes are full it is not another one at each look."""
     names = sorted(asks)
-    for node in sorted(path, key=lambda node: (node.path != told, -len(node.path))):
+    upwards = path[::-1]
+    for node in sorted(upwards, key=lambda node: node.path != told) if told else upwards:
         for name in names:
             most = node.max.get(name)
-            used = usage.get(quota_key(node.path, name), 0)
-            if most is not None and asks[name] and used + asks[name] > most:
-                text = (
-                    f"quota {node.path} has {show(name, most - used)} of {show(name, most)} {name} left and the job "
-                    f"needs {show(name, asks[name])}"
-                )
-                remedy = f"it goes when jobs of {node.path} end, or when its max is raised"
-                return Reason(Code.WAITING_FOR_QUOTA, text, node.path, remedy)
+            if most is not None and asks[name] and usage.get(quota_key(node.path, name), 0) + asks[name] > most:
+                return node, name
     return None
 
 

@@ -5,18 +5,20 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from fairway.domain.eviction_freeze import SILENT_MS
-from fairway.domain.job import Job
+from fairway.domain.job import Job, State
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources, add
+from fairway.explain.waiting import reason
+from fairway.wire.asks import QueuePlace
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import Workload
 
 
 class JobRow(Struct, frozen=True):
-    """A job in a list. Times are in milliseconds since 1970; `text` is the last reason that was recorded; `who`
-    submitted it, and through which door."""
+    """A job in a list. Times are in milliseconds since 1970. Of one that waits `reason` and `text` say what `why` says
+    now, else what was recorded last. `who` submitted it, and through which door."""
 
     id: str
     namespace: str
@@ -109,8 +111,10 @@ def pod_sets(work: Workload) -> tuple[PodSetAnswer, ...]:
     return tuple(PodSetAnswer(one.name, one.count, one.requests) for one in work.pod_sets)
 
 
-def job_row(job: Job) -> JobRow:
+def job_row(job: Job, place: QueuePlace | None = None) -> JobRow:
+    """`place`: where it stands in its queue, if that is known."""
     work = job.spec.workload if job.spec else None
+    why = reason(job, place) if job.state is State.QUEUED and not job.cancelling else job.why
     return JobRow(
         id=job.id,
         namespace=job.tenant,
@@ -120,8 +124,8 @@ def job_row(job: Job) -> JobRow:
         since=job.since,
         kind=work.kind if work else job.kind,
         name=work.name if work else job.name,
-        reason=job.why.code.value if job.why else "",
-        text=job.why.text if job.why else "",
+        reason=why.code.value if why else "",
+        text=why.text if why else "",
         queue=job.queue,
         priority=job.spec.priority if job.spec else 0,
         attempts=job.spec.attempts if job.spec else 0,

@@ -33,7 +33,7 @@ _MOST_NAMED = 100
 # Every story reads the record through a consumer of its own.
 _STORIES = 8
 _PLACE_S = 0.5
-_placed = decoder(asks.QueuePlace)
+_placed = decoder(asks.QueueAnswer)
 
 
 class JobPage(Struct, frozen=True, omit_defaults=True, rename={"resume": "continue"}):
@@ -87,17 +87,16 @@ class JobQuestions:
         # Asked once more where nothing was asked yet: of a list that is empty, too.
         if not await access.everywhere("list") and resume and not (jobs and jobs[-1].id == resume):
             resume = self._seal.close(resume)
-        return answer(JobPage(tuple(map(job_row, jobs)), resume))
+        places = await self._places(access, [job for job in jobs if job.state is State.QUEUED])
+        return answer(JobPage(tuple(job_row(job, places.get(job.id)) for job in jobs), resume))
 
     async def one(self, request: Request) -> Response:
         return answer(await self._job(request))
 
     async def why(self, request: Request) -> Response:
         job = await self._job(request)
-        place = await self._place(job) if job.state is State.QUEUED else None
-        if place is not None:
-            place = await Redaction(self._rows, access_of(request)).place(place)
-        return answer(why(job, place, self._world.clock.now(), await self._rows.frozen()))
+        places = await self._places(access_of(request), [job] if job.state is State.QUEUED else [])
+        return answer(why(job, places.get(job.id), self._world.clock.now(), await self._rows.frozen()))
 
     async def story(self, request: Request) -> Response:
         job = await self._job(request)
@@ -127,14 +126,19 @@ class JobQuestions:
             raise _unknown(name)
         return job
 
-    async def _place(self, job: Job) -> asks.QueuePlace | None:
-        """Its place in the queue; None when the queue service does not answer: the row must do then."""
-        question = msgspec.json.encode(asks.QueueAsk(job.id))
+    async def _places(self, access: Access, jobs: Sequence[Job]) -> dict[str, asks.QueuePlace]:
+        """Where jobs stand in their queues, as far as the caller may know; none when the queue service does not answer:
+        their rows must do then."""
+        if not jobs:
+            return {}
+        names = [job.id for job in jobs]
+        question = msgspec.json.encode(asks.QueueAsk(names[0], tuple(names[1:])))
         try:
-            place = _placed(await self._world.bus.ask(asks.QUEUE, question, timeout=_PLACE_S))
+            first = _placed(await self._world.bus.ask(asks.QUEUE, question, timeout=_PLACE_S))
         except (Unreachable, OSError, TimeoutError, msgspec.DecodeError):
-            return None
-        return place if place.queue else None
+            return {}
+        found = {name: place for name, place in zip(names, (first, *first.also), strict=False) if place.queue}
+        return dict(zip(found, await Redaction(self._rows, access).places(list(found.values())), strict=True))
 
 
 def _unknown(name: str) -> Problem:

@@ -1,0 +1,117 @@
+"""How a job stands: which gates are shut to it. What the queue records, and what it answers, come from here. Pure."""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from fairway.domain.decision import Add
+from fairway.domain.job import Job
+from fairway.domain.quota.charge import full_node, lacking, path_nodes
+from fairway.domain.quota.tree import QuotaNode
+from fairway.queue.freed_room import FreedRooms
+from fairway.queue.view import View
+from fairway.queue.waiting_jobs import ROOM, WaitingJob, quota_told, room_reason, steps_aside
+from fairway.wire.reasons import Code, Reason
+
+_TRIED = Reason(Code.QUEUED, "it is about to be tried")
+# Its turn comes by itself, and then these are asked about anew.
+_PASSING = (Code.WAITING_FOR_QUOTA, Code.BEHIND_HEAD, Code.WAITING_FOR_REMOVAL, Code.SUSPENDED)
+
+
+class Standings:
+    """Queue, quota and room as they are at one moment: as the view has them, and as one decision has changed them so
+    far, with those that have `gone` and the blocking queues that they `went_from`."""
+
+    def __init__(self, view: View, now: int) -> None:
+        self.view = view
+        self.now = now
+        self.rooms = FreedRooms(view, now)
+        self.gone: set[str] = set()
+        self._went_from: set[str] = set()
+        self._charged: dict[str, int] | None = None
+        self._paths: dict[tuple[str, ...], list[QuotaNode]] = {}
+
+    @property
+    def usage(self) -> Mapping[str, int]:
+        return self.view.usage if self._charged is None else self._charged
+
+    def count(self, adds: Iterable[Add]) -> None:
+        if self._charged is None:
+            self._charged = dict(self.view.usage)
+        for one in adds:
+            self._charged[one.key] = self._charged.get(one.key, 0) + one.amount
+
+    def leave(self, job: Job) -> None:
+        self.gone.add(job.id)
+        self._went_from.add(job.queue)
+
+    def blocking(self, queue: str) -> bool:
+        spec = self.view.queues.get(queue)
+        return spec is not None and spec.policy == "Block"
+
+    def head(self, queue: str) -> WaitingJob | None:
+        """The first that has not gone and does not step aside."""
+        for entry in self.view.queued.line(queue):
+            if entry.job.id not in self.gone and not steps_aside(entry):
+                return entry
+        return None
+
+    def leads(self, entry: WaitingJob) -> bool:
+        """In a blocking queue only the head goes, and the next one only when the head has its room."""
+        queue = entry.job.queue
+        if not self.blocking(queue):
+            return True
+        if queue in self._went_from or self.view.queued.flying.get(queue):
+            return False
+        head = self.head(queue)
+        return head is None or entry.place <= head.place
+
+    def path(self, job: Job) -> list[QuotaNode]:
+        if job.leaf not in self._paths:
+            self._paths[job.leaf] = path_nodes(self.view.tree, job.leaf)
+        return self._paths[job.leaf]
+
+    def full(self, entry: WaitingJob) -> str | None:
+        """The node of its quota that does not take it; of several the one that was told. None: it fits."""
+        found = full_node(self.path(entry.job), self.usage, entry.request, quota_told(entry.job))
+        return found[0].path if found else None
+
+    def quota(self, entry: WaitingJob) -> Reason | None:
+        return lacking(self.path(entry.job), self.usage, entry.request, quota_told(entry.job))
+
+    def gates(self, entry: WaitingJob) -> tuple[Reason, ...]:
+        """Those that are shut: held, not removed yet, quota, turn, room. A job that is none of the queue's to let go
+        has no turn."""
+        job = entry.job
+        stopped = _stopped(job)
+        found = [*stopped]
+        if (quota := self.quota(entry)) is not None:
+            found.append(quota)
+        if not stopped and not self.leads(entry):
+            text = f"queue {job.queue} lets one job go at a time, in order, and it is not the turn of this one"
+            found.append(Reason(Code.BEHIND_HEAD, text))
+        if entry.lacks == ROOM and (room := room_reason(job)) and self.rooms.where(entry) is None:
+            found.append(room)
+        return tuple(found)
+
+    def reasons(self, entry: WaitingJob) -> tuple[Reason, ...]:
+        """The gates; where none is shut, what sent the job back, or that it is about to be tried."""
+        why = entry.job.why
+        passed = why is None or why.code in _PASSING or entry.lacks == ROOM
+        return self.gates(entry) or ((_TRIED,) if passed or why is None else (why,))
+
+
+def _stopped(job: Job) -> list[Reason]:
+    found = []
+    if job.held:
+        found.append(Reason(Code.SUSPENDED, "suspended by its owner", remedy="set suspend to false to let it go"))
+    if job.removing:
+        told = next((one for one in job.waits_for if one.code is Code.WAITING_FOR_REMOVAL), None)
+        text = f"attempt {job.recalled} is being removed in {job.removing}"
+        found.append(told or Reason(Code.WAITING_FOR_REMOVAL, text))
+    return found
+
+
+def together(gates: tuple[Reason, ...]) -> Reason:
+    """The first one's code, and what all of them say."""
+    return msgspec.structs.replace(gates[0], text="; and ".join(one.text for one in gates))
