@@ -14,7 +14,7 @@ from fairway.domain.quota.tree import QUOTA_LABELS
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason, together
 from fairway.wire.workload import Workload
-from fairway.workloads.in_place import fixed
+from fairway.workloads.kinds.in_place import fixed
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.member_copy import Terms, member_copy
 

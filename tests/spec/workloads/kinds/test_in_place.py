@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from fairway.lab.kubesim.api.json_patch import json_patch
-from fairway.workloads.in_place import differing, fixed, shown, steps
 from fairway.workloads.kinds.generic import load_generic
+from fairway.workloads.kinds.in_place import differing, fixed, shown, steps
 from fairway.workloads.kinds.registry import KINDS
 
 Json = dict[str, Any]

@@ -1,7 +1,7 @@
 """What of an object may change while it runs, and the steps that change it there. Pure.
 
-Two manifests of a job are compared as copies for the same attempt (member_copy.py): what only the hub's object has is
-no difference.
+Two manifests of a job are compared as copies for the same attempt (workloads.member_copy): what only the hub's object
+has is no difference.
 """
 
 from collections.abc import Iterator, Mapping
