@@ -88,6 +88,12 @@ class Teller:
         return Step(writes=tuple(writes), events=tuple(self._events))
 
 
+def aside(service: str, heard: Heard[object], message: JobMessage) -> Step:
+    """Says this in answer to a message, and changes nothing of the job."""
+    name = message_id(service, heard.id, message.job, message.verb)
+    return Step(events=(Say(id=name, subject=subjects.job(message.verb, message.tenant), message=message),))
+
+
 def row_of(job: Job) -> Job:
     """The job as its row has it. The record of the placement grows with the fleet and only `why` asks for it: it has a
     row of its own, so that the stages to come do not carry it along."""

@@ -117,9 +117,9 @@ FLOW = (
     _job(jobs.Cancel, _DOORS, "end the job wherever it is; `who` asked"),
     _job(jobs.Cancelled, ("queue",), "an end: nothing of it is left anywhere"),
     _job(jobs.Revise, (HUB,), "take over another manifest of a job that is there"),
-    _job(jobs.Revised, (), "what admission understood of the new manifest of a job that waits"),
-    _job(jobs.Adjust, (), "change the object of that attempt in place"),
-    _job(jobs.Unchanged, (), "the manifest with that digest is not taken over, and why"),
+    _job(jobs.Revised, ("admission",), "what admission understood of the new manifest of a job that waits"),
+    _job(jobs.Adjust, ("admission",), "change the object of that attempt in place"),
+    _job(jobs.Unchanged, ("admission",), "the manifest with that digest is not taken over, and why"),
     _job(jobs.HoldJob, (HUB,), "keep the job from running (`held`), or let it go again; `who` asked"),
     _job(jobs.Held, (), "the job is held, or is so no longer"),
     _job(Rebuild, LOOPS, "of no job: `owner` makes a new working set from the record; said where it begins and ends"),
@@ -174,7 +174,7 @@ FLOW = (
 )
 CONSUMERS = (
     FlowConsumer(INBOUND, INBOUND, (inbound.SubmitRequest, inbound.CancelRequest)),
-    FlowConsumer("admission", "admission", (jobs.Submitted,)),
+    FlowConsumer("admission", "admission", (jobs.Submitted, jobs.Revise)),
     FlowConsumer("quota", "quota", (jobs.Admitted,)),
     FlowConsumer(
         "queue",

@@ -1,5 +1,6 @@
 """Why a job was refused, why it waits, why an attempt ended: a code for programs, a sentence for people."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -118,6 +119,15 @@ class Reason(Struct, frozen=True, omit_defaults=True):
     text: str
     field: str = ""
     remedy: str = ""
+
+
+def together(reasons: Sequence[Reason]) -> Reason:
+    """Several as one: each in its words, and what to do about the first."""
+    first = reasons[0]
+    if len(reasons) == 1:
+        return first
+    text = "; ".join(f"{one.field}: {one.text}" if one.field else one.text for one in reasons)
+    return Reason(first.code, text, remedy=first.remedy)
 
 
 class Refused(ValueError):

@@ -1,7 +1,9 @@
-"""Is this a job, is it new, and may it be known by this name? Then it is admitted; else it is told why not."""
+"""Is this a job, is it new, and may it be known by this name? Then it is admitted; else it is told why not. Another
+manifest of a job that is there is looked at as strictly (revise.py)."""
 
 from fairway.admission.named_settings import SETTLING
 from fairway.admission.pending_limit import place, too_much
+from fairway.admission.revise import revise
 from fairway.admission.understand import Understood
 from fairway.admission.view import SERVICE, View
 from fairway.domain import decision
@@ -18,13 +20,19 @@ _NAME_TRIES = 240
 _SETTLE_MS = 250
 
 
-def decide(view: View, heard: Heard[wire.Submitted], now: int) -> Decision:
+def decide(view: View, heard: Heard[wire.Manifested], now: int) -> Decision:
+    if isinstance(heard.message, wire.Revise):
+        return revise(view, heard, heard.message, now)
+    return _submission(view, heard, now)
+
+
+def _submission(view: View, heard: Heard[wire.Manifested], now: int) -> Decision:
     seen = view.understood[heard.id]
     before = view.jobs.get(seen.job)
     if before is not None and before.refused == seen.digest:
         return NOTHING  # refused already, in the same words
     known = _known_client(view, heard, seen)
-    if known is not None and known[1] == seen.digest:
+    if known is not None and seen.digest in (known[1], _counts_now(before)):
         return NOTHING  # the same client says the same again: it is the same job
     if known is not None:
         text = f"client id {seen.client} was used before with another manifest, for job {known[0]}"
@@ -56,21 +64,26 @@ def decide(view: View, heard: Heard[wire.Submitted], now: int) -> Decision:
     return Decision((teller.step(*writes, *place(view, heard)),))
 
 
-def _known_client(view: View, heard: Heard[wire.Submitted], seen: Understood) -> tuple[str, str] | None:
+def _known_client(view: View, heard: Heard[wire.Manifested], seen: Understood) -> tuple[str, str] | None:
     """The job that this client id made before, and the digest of its manifest."""
     known = view.clients.get(seen.client)
     before = view.jobs.get(seen.job)
     if known is None and before is not None and not _anew(before, heard.message):
-        return before.id, before.spec.manifest.sha256 if before.spec else before.refused
+        return before.id, before.submitted_as.sha256 if before.submitted_as else before.refused
     return known
 
 
-def _anew(before: Job, message: wire.Submitted) -> bool:
+def _counts_now(job: Job | None) -> str:
+    """The digest of its manifest, which may be another one than was submitted."""
+    return job.spec.manifest.sha256 if job is not None and job.spec is not None else ""
+
+
+def _anew(before: Job, message: wire.Manifested) -> bool:
     """An object of the hub that was refused and then edited is a new job: who edits it cannot give it a new id."""
     return before.state is State.REJECTED and message.hub is not None
 
 
-def _rejected(view: View, heard: Heard[wire.Submitted], now: int, seen: Understood, *reasons: Reason) -> Decision:
+def _rejected(view: View, heard: Heard[wire.Manifested], now: int, seen: Understood, *reasons: Reason) -> Decision:
     """A refusal is a job of its own that ended at once. Under a used client id it takes another id, so that the job
     which that client made stays as it is."""
     job = seen.job

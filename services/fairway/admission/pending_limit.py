@@ -11,18 +11,18 @@ from fairway.wire import jobs as wire
 from fairway.wire.reasons import Reason
 
 
-def limit_of(message: wire.Submitted, limits: Mapping[str, Limits]) -> Limits:
+def limit_of(message: wire.Manifested, limits: Mapping[str, Limits]) -> Limits:
     """Of who speaks on the bus. What came through the gateway has been let in there, and is not refused afterwards."""
     return limit_for(message.tenant, limits) if message.source == BUS else NONE
 
 
-def place(view: View, heard: Heard[wire.Submitted]) -> tuple[Write, ...]:
+def place(view: View, heard: Heard[wire.Manifested]) -> tuple[Write, ...]:
     """Another admission may take the last place meanwhile."""
     most = limit_of(heard.message, view.limits).pending
     return (Add(decision.PENDING, heard.message.tenant, 0, most=most - 1),) if most else ()
 
 
-def too_much(view: View, heard: Heard[wire.Submitted]) -> Reason | None:
+def too_much(view: View, heard: Heard[wire.Manifested]) -> Reason | None:
     tenant = heard.message.tenant
     limit = limit_of(heard.message, view.limits)
     if heard.id in view.hasty:

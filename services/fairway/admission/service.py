@@ -9,10 +9,11 @@ from fairway.admission.pending_limit import limit_of
 from fairway.admission.understand import Understood, understand
 from fairway.admission.view import SERVICE
 from fairway.domain import decision
-from fairway.domain.decision import Add, Heard, Put, Step
+from fairway.domain.decision import Add, Call, Heard, Outcome, Put, Step
 from fairway.domain.events import another_id, name_key
 from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate
-from fairway.runtime.ports import ReadRows, Wanted
+from fairway.runtime.ports import Bus, ReadRows, Unreachable, Wanted
+from fairway.runtime.record.manifests import manifest_of
 from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.jobs import JobsView
@@ -21,7 +22,7 @@ from fairway.wire import flow
 from fairway.wire import jobs as wire
 
 
-class AdmissionView(JobsView[wire.Submitted]):
+class AdmissionView(JobsView[wire.Manifested]):
     def __init__(self, catalog: Catalog) -> None:
         super().__init__()
         self._catalog = catalog
@@ -37,13 +38,17 @@ class AdmissionView(JobsView[wire.Submitted]):
     def limits(self) -> Mapping[str, Limits]:
         return self._catalog.limits
 
-    def wants(self, heard: Sequence[Heard[wire.Submitted]], now: int) -> Wanted:
+    def wants(self, heard: Sequence[Heard[wire.Manifested]], now: int) -> Wanted:
         self.understood = {one.id: understand(one.message, one.id, one.sequence, self._catalog) for one in heard}
         jobs = []
         clients = []
         names = []
-        for name, seen in self.understood.items():
-            jobs += [seen.job, another_id(seen.job, name, seen.digest)]
+        for one in heard:
+            seen = self.understood[one.id]
+            if isinstance(one.message, wire.Revise):
+                jobs.append(one.message.job)
+                continue
+            jobs += [seen.job, another_id(seen.job, one.id, seen.digest)]
             clients.append(seen.client)
             if seen.spec is not None:
                 work = seen.spec.workload
@@ -53,7 +58,7 @@ class AdmissionView(JobsView[wire.Submitted]):
         whole = (decision.PENDING,) if limited else ()
         return Wanted(rows={decision.JOBS: jobs, decision.CLIENTS: clients, decision.NAMES: names}, whole=whole)
 
-    def _count(self, heard: Sequence[Heard[wire.Submitted]], now: int) -> None:
+    def _count(self, heard: Sequence[Heard[wire.Manifested]], now: int) -> None:
         """Each message once, though it is decided again after a conflict."""
         for one in heard:
             rate = limit_of(one.message, self.limits).rate
@@ -62,7 +67,7 @@ class AdmissionView(JobsView[wire.Submitted]):
         self._paced = {one.id for one in heard}
         self.hasty &= self._paced
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard[wire.Submitted]], now: int) -> None:
+    def refresh(self, found: ReadRows, heard: Sequence[Heard[wire.Manifested]], now: int) -> None:
         super().refresh(found, heard, now)
         self.pending = found.counters.get(decision.PENDING, {})
         self.clients = {}
@@ -84,6 +89,16 @@ class AdmissionView(JobsView[wire.Submitted]):
                 self.pending[write.key] = self.pending.get(write.key, 0) + write.amount
 
 
-def service(catalog: Catalog) -> Service[AdmissionView, wire.Submitted]:
-    consumer = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Submitted), place_of)
-    return Service(SERVICE, (consumer,), decide, lambda: AdmissionView(catalog))
+def service(catalog: Catalog, bus: Bus) -> Service[AdmissionView, wire.Manifested]:
+    """`bus` is where the manifests of jobs that are there can be read again."""
+
+    async def act(call: Call) -> Outcome:
+        try:
+            return Outcome(call, True, body=await manifest_of(bus, call.body))
+        except Unreachable as error:
+            return Outcome(call, False, text=str(error))
+
+    consumer: Consumer[wire.Manifested] = Consumer(
+        *flow.consumer(SERVICE), msgspec.json.Decoder(wire.Manifested), place_of
+    )
+    return Service(SERVICE, (consumer,), decide, lambda: AdmissionView(catalog), act=act)

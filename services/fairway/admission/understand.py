@@ -1,6 +1,5 @@
 """From a submitted message to a job's specification, or to all the reasons why not. Pure."""
 
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -9,7 +8,7 @@ from msgspec import Raw, Struct
 from fairway.admission.named_settings import NamedSettings, placement_of, policy_of, priority_of, queue_named
 from fairway.domain.names import job_id
 from fairway.domain.policy_terms import terms
-from fairway.domain.submission import BUS, HUB, client_problem
+from fairway.domain.submission import BUS, HUB, client_problem, digest_of
 from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
@@ -21,7 +20,8 @@ from fairway.workloads.settings.policy_limits import MOST_ALONG, MOST_BYTES
 
 
 class Understood(Struct, frozen=True):
-    """`job` is the id whatever else is true; `spec` is None when the manifest is refused for `reasons`."""
+    """`job` is the id whatever else is true; `spec` is None when the manifest is refused for `reasons`. `manifest` is
+    there for what may change an object in place."""
 
     job: str
     tenant: str
@@ -32,11 +32,12 @@ class Understood(Struct, frozen=True):
     spec: wire.JobSpec | None = None
     reasons: tuple[Reason, ...] = ()
     api_version: str = ""
+    manifest: dict[str, Any] = {}
 
 
-def understand(message: wire.Submitted, cause: str, sequence: int, settings: NamedSettings) -> Understood:
+def understand(message: wire.Manifested, cause: str, sequence: int, settings: NamedSettings) -> Understood:
     """`cause` stands in for a client id that was not given; `sequence` is where the manifest is kept."""
-    digest = sha256(bytes(message.manifest) + b"".join(map(bytes, message.policies))).hexdigest()
+    digest = digest_of(message)
     manifest, refusal = _decoded(message)
     meta = manifest.get("metadata")
     meta = meta if isinstance(meta, dict) else {}
@@ -53,6 +54,7 @@ def understand(message: wire.Submitted, cause: str, sequence: int, settings: Nam
         kind=str(manifest.get("kind") or ""),
         name=name,
         api_version=str(manifest.get("apiVersion") or ""),
+        manifest=manifest if isinstance(message, wire.Revise) else {},
     )
     if refusal := refusal or wrong:
         return msgspec.structs.replace(head, reasons=(refusal,))
@@ -64,7 +66,7 @@ def understand(message: wire.Submitted, cause: str, sequence: int, settings: Nam
     return msgspec.structs.replace(head, spec=msgspec.structs.replace(spec, client=head.client))
 
 
-def _decoded(message: wire.Submitted) -> tuple[dict[str, Any], Reason | None]:
+def _decoded(message: wire.Manifested) -> tuple[dict[str, Any], Reason | None]:
     size = len(bytes(message.manifest))
     if size > LARGEST_TEXT:
         text = f"the manifest has {size} bytes; {LARGEST_TEXT} is the most"
@@ -93,7 +95,7 @@ def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
 
 
 def _spec(
-    message: wire.Submitted, manifest: dict[str, Any], ref: wire.ManifestRef, settings: NamedSettings
+    message: wire.Manifested, manifest: dict[str, Any], ref: wire.ManifestRef, settings: NamedSettings
 ) -> wire.JobSpec:
     workload = read(manifest, may=settings.tenancy, size=ref.size)
     if message.tenant != workload.namespace:
@@ -122,7 +124,7 @@ def _spec(
     )
 
 
-def _along(message: wire.Submitted) -> tuple[Raw, ...]:
+def _along(message: wire.Manifested) -> tuple[Raw, ...]:
     """The policies that came along. Those of the hub were looked at there."""
     size = sum(len(bytes(one)) for one in message.policies)
     if message.hub is None and (len(message.policies) > MOST_ALONG or size > MOST_BYTES):

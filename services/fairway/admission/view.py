@@ -8,6 +8,8 @@ from fairway.domain.events import JobRows
 from fairway.domain.tenancy.submission_limits import Limits
 
 SERVICE = "admission"
+# The one call: for a manifest as the record has it.
+MANIFEST = "manifest"
 
 
 class View(JobRows, Protocol):

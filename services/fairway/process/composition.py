@@ -58,7 +58,7 @@ class Composition(Struct):
         """In the order of the names; those that are no loops, gateway and agent, are left out."""
         makers: dict[str, Callable[[], Sequence[AnyService]]] = {
             "inbound": lambda: [inbound.service()],
-            "admission": lambda: [admission.service(self.catalog)],
+            "admission": lambda: [admission.service(self.catalog, self.bus)],
             "quota": lambda: [quota.service(self.catalog)],
             "queue": lambda: [queue.service(self.catalog, self.meter, self.queues)],
             "global-scheduler": lambda: [global_scheduler.service(self.recorder())],

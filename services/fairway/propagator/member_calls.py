@@ -8,7 +8,6 @@ from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import ENDED
 from fairway.domain.names import HUB_UID
-from fairway.domain.text.decoding import decoder
 from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
 from fairway.propagator.calls import Copy, Made
@@ -16,16 +15,13 @@ from fairway.propagator.priority_classes import Classes
 from fairway.propagator.rooms import Rooms, job_progress
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World
-from fairway.wire import jobs as wire
-from fairway.wire import subjects
+from fairway.runtime.record.manifests import manifest_of
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy
 from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 
 Json = dict[str, Any]
 # One look at a deletion; the message comes again for the next one.
 _DELETE_WAIT_S = 5.0
-_submitted = decoder(wire.Submitted)
-_manifest = decoder(dict[str, Any])
 
 
 class MemberCalls:
@@ -78,10 +74,9 @@ class MemberCalls:
 
     async def _apply(self, cluster: Cluster, call: Call) -> Applied:
         copy: Copy = call.body
-        data = await self._bus.fetch(subjects.JOBS, copy.manifest.sequence)
-        if data is None:
+        manifest = await manifest_of(self._bus, copy.manifest)
+        if manifest is None:
             raise ClusterRefused("ManifestGone", f"message {copy.manifest.sequence} of the record is no longer there")
-        manifest = _manifest(_submitted(data).manifest)
         if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
             text = f"the manifest at {copy.manifest.sequence} of the record is not of namespace {copy.namespace}"
             raise ClusterRefused("WrongManifest", text)

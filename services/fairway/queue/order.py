@@ -5,7 +5,7 @@ from fairway.domain.events import Teller
 from fairway.domain.job import Job
 from fairway.domain.quota.charge import Share, charge, given_back_by, settled
 from fairway.queue.policy_changes import under
-from fairway.queue.standing import Standings, together
+from fairway.queue.standing import Standings, all_of
 from fairway.queue.view import SERVICE, View
 from fairway.queue.waiting_jobs import WaitingJob
 from fairway.wire import jobs as wire
@@ -64,7 +64,7 @@ class QueueOrder(Standings):
         if terms is not None or news:
             teller = self._teller(job, terms)
             if news:
-                teller.say(wire.Blocked, why=together(gates), gates=gates if len(gates) > 1 else ())
+                teller.say(wire.Blocked, why=all_of(gates), gates=gates if len(gates) > 1 else ())
             self.steps.append(teller.step())
 
     def _go(self, entry: WaitingJob, by: str, room: str) -> None:

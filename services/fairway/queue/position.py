@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from fairway.queue.standing import Standings, together
+from fairway.queue.standing import Standings, all_of
 from fairway.queue.view import View
 from fairway.queue.waiting_jobs import WaitingJob
 from fairway.wire.asks import MOST_AHEAD, QueuePlace
@@ -22,14 +22,14 @@ def _place(stands: Standings, entry: WaitingJob) -> QueuePlace:
     index = line.index(entry.place)
     spec = stands.view.queues.get(queue)
     gates = stands.reasons(entry)
-    why = together(gates)
+    why = all_of(gates)
     flying = sorted(stands.view.queued.flying.get(queue, ()))
     head = stands.head(queue) if any(one.code is Code.BEHIND_HEAD for one in gates) else None
     behind = flying if head else []
     first = ""
     if head is not None and head is not entry:
         behind = [*behind, head.job.id]
-        first = "" if flying else together(stands.reasons(head)).text
+        first = "" if flying else all_of(stands.reasons(head)).text
     return QueuePlace(
         queue=queue,
         policy=spec.policy if spec else "Priority",

@@ -112,6 +112,6 @@ def _stopped(job: Job) -> list[Reason]:
     return found
 
 
-def together(gates: tuple[Reason, ...]) -> Reason:
+def all_of(gates: tuple[Reason, ...]) -> Reason:
     """The first one's code, and what all of them say."""
     return msgspec.structs.replace(gates[0], text="; and ".join(one.text for one in gates))

@@ -4,21 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairway.domain.decision import Call, Outcome
-from fairway.domain.text.decoding import decoder
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Unreachable
+from fairway.runtime.record.manifests import manifest_of
 from fairway.watcher.edits import Edit, Marks, edits, marks
 from fairway.watcher.object_checks import COMPARE, GONE, STRIPPED, THERE, Compare, ObjectDoubt, ObjectLook
-from fairway.wire import jobs as wire
-from fairway.wire import subjects
 from fairway.workloads.kinds.kind import reach
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.member_copy import Terms, attempt_labels, member_copy
 from fairway.workloads.seal import of_attempt
 
 Json = dict[str, Any]
-_submitted = decoder(wire.Submitted)
-_manifest = decoder(dict[str, Any])
 # Of so many objects it is remembered what they looked like.
 _MOST = 50_000
 
@@ -67,10 +63,9 @@ class ObjectDoubts:
 
     async def _compare(self, call: Call) -> tuple[Edit, ...]:
         asked: Compare = call.body
-        data = await self._bus.fetch(subjects.JOBS, asked.manifest.sequence)
-        if data is None:
+        manifest = await manifest_of(self._bus, asked.manifest)
+        if manifest is None:
             return ()
-        manifest = _manifest(_submitted(data).manifest)
         terms = Terms(tokens=asked.tokens)
         applied = member_copy(manifest, call.job, call.attempt, terms=terms)
         path = KINDS[f"{applied['kind']}.{applied['apiVersion']}"].suspend_path

@@ -71,7 +71,7 @@ async def pipeline(bus: Bus, valkey_url: str, known: Catalog, prefix: str) -> As
     report = fleet.Report(cluster="c1", epoch="e1", sequence=1, full=True, nodes=(Node("n1", ROOM),), kinds=(KIND,))
     await bus.publish([Outgoing(ids.new(), subjects.cluster("report", "c1"), _encode(report))])
     services = [
-        admission.service(known),
+        admission.service(known, bus),
         quota.service(known),
         queue.service(known, Meter(), []),
         global_scheduler.service(),

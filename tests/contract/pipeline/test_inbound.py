@@ -47,7 +47,12 @@ def submit(tenant: str, name: str, message: str = "", **more: Any) -> Outgoing:
 async def door(bus: Bus, store: Store, known: Catalog | None = None) -> AsyncIterator[None]:
     """The services that a tenant's word passes until it is queued, or ends."""
     known = known or catalog()
-    services = [inbound.service(), admission.service(known), quota.service(known), queue.service(known, Meter(), [])]
+    services = [
+        inbound.service(),
+        admission.service(known, bus),
+        quota.service(known),
+        queue.service(known, Meter(), []),
+    ]
     worlds = [World(bus=bus, store=store, clock=SystemClock(), owner=f"o{at}") for at in range(len(services))]
     loops = [Loop(one, world, Meter()) for one, world in zip(services, worlds, strict=True)]
     running = [asyncio.create_task(loop.run()) for loop in loops]

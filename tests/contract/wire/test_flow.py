@@ -23,7 +23,7 @@ from tests.support.memory.cluster import MemoryCluster
 # subjects pass over what it has to hear.
 CONSUMERS = {
     "inbound": ("IN", ("fairway.in.*.submit", "fairway.in.*.cancel")),
-    "admission": ("JOBS", ("fairway.job.submitted.>",)),
+    "admission": ("JOBS", ("fairway.job.submitted.>", "fairway.job.revise.>")),
     "quota": ("JOBS", ("fairway.job.admitted.>",)),
     "queue": (
         "JOBS",

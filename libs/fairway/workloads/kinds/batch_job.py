@@ -55,6 +55,13 @@ class BatchJob(Kind):
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
         yield of_template(manifest.at("spec", "template"))
 
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+        """ValidateJobSpecUpdate of Kubernetes 1.34: completions only of an Indexed Job, where they are parallelism."""
+        for name in ("parallelism", "activeDeadlineSeconds", "backoffLimit", "maxFailedIndexes"):
+            yield ("spec", name)
+        if manifest["spec"].get("completionMode") == "Indexed":
+            yield ("spec", "completions")
+
     def prepare(self, copy: dict[str, Any]) -> None:
         """Without manualSelector the selector and its labels belong to the API server that stored the Job."""
         spec = copy["spec"]

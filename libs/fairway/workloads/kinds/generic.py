@@ -11,6 +11,7 @@
     priority: [spec.priorityClassName] # optional; else the templates in their order
     suspend: spec.suspend              # optional
     podTemplates: [spec.logger]        # optional: pods that are not counted, and looked at like the others
+    inPlace: [spec.replicas]           # optional: what its operator takes over while it runs
     status:                            # looked at in this order: failed, succeeded, running
       failed:    [{condition: Failed}]
       succeeded: [{path: status.phase, values: [Done]}]
@@ -78,6 +79,7 @@ class Declaration(Struct, frozen=True, forbid_unknown_fields=True, rename="camel
     suspend: str = ""
     managed_by: str = ""
     drop: list[str] = []
+    in_place: list[str] = []
     pod_templates: list[str] = []
 
 
@@ -168,6 +170,9 @@ class DeclaredKind(Kind):
                 here = here.get(key) if isinstance(here, dict) else None
             if here:
                 yield (*_split(path), "metadata")
+
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+        return map(_split, self.declared.in_place)
 
     def fails(self, shown: dict[str, Any], word: StatusWord) -> dict[str, Any]:
         """As the first check of `failed` would find it: a condition, or a value at a path of the status."""

@@ -77,6 +77,11 @@ class Kind(ABC):
         """The kind's own clean-up of a member copy."""
         return
 
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+        """The fields of a valid manifest that its operator takes over while the job runs, without starting anything of
+        it anew; `*` is any entry of a list. None, where nothing else is known."""
+        return ()
+
     def set_labels(self, manifest: dict[str, Any], labels: Mapping[str, str]) -> None:
         """Put `labels` on the object and on every pod template of it, in place."""
         for path in (("metadata",), *self.label_paths(manifest)):

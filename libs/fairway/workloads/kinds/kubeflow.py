@@ -116,6 +116,24 @@ class KubeflowJob(Kind):
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         check_priority(PodView(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
 
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+        """training-operator 1.8 asks the run policy at every look; mpi-operator makes a Job of it once. Workers come
+        and go where the job was made for that: the others were told at their start how many they are."""
+        if self.api_version == "kubeflow.org/v1":
+            yield (*_POLICY, "activeDeadlineSeconds")
+            yield (*_POLICY, "backoffLimit")
+        spec = manifest["spec"]
+        elastic = spec.get("elasticPolicy") or {}
+        dynamic = {
+            "PyTorchJob": "maxReplicas" in elastic and not elastic.get("metrics"),
+            "TFJob": bool(spec.get("enableDynamicWorker")),
+            "MPIJob": True,  # the hosts are found anew (discover_hosts.sh)
+        }
+        if dynamic.get(self.name):
+            for role in spec[self.specs]:
+                if role.lower() == "worker":
+                    yield ("spec", self.specs, role, "replicas")
+
     def _growth(self, manifest: Field) -> int:
         """How many workers a PyTorchJob may have beyond its replicas: its operator makes an autoscaler for them where
         there are metrics to scale by (pkg/controller.v1/pytorch/hpa.go)."""

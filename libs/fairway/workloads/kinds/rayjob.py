@@ -119,6 +119,12 @@ class RayJob(Kind):
         if taken.given:
             ruling.baseline(PodView(taken), "takes what is sent to addresses outside the cluster")
 
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+        """KubeRay 1.3 asks these anew at every look. Of a changed rayClusterSpec it makes nothing while the cluster is
+        there (controllers/ray/rayjob_controller.go)."""
+        yield ("spec", "activeDeadlineSeconds")
+        yield ("spec", "backoffLimit")
+
     def prepare(self, copy: dict[str, Any]) -> None:
         """Write KubeRay's default submitter out, so that its pod carries our labels and is counted as ours."""
         spec = copy["spec"]

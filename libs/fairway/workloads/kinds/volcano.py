@@ -112,6 +112,12 @@ class VolcanoJob(Kind):
                     PodView(plugin), f"{shown(name)} is a plugin, and Fairway does not know what it makes of pods"
                 )
 
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+        """What its webhook lets pass (validateJobUpdate of Volcano 1.10)."""
+        yield ("spec", "minAvailable")
+        yield ("spec", "tasks", "*", "replicas")
+        yield ("spec", "tasks", "*", "minAvailable")
+
     def prepare(self, copy: dict[str, Any]) -> None:
         """Write out the name that Volcano would give a task without one."""
         for index, task in enumerate(copy["spec"]["tasks"]):

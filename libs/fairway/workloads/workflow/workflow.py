@@ -88,6 +88,11 @@ class Workflow(Kind):
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
         return pod_templates.pod_templates(manifest)
 
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+        """What Argo 3.6 asks at every look (workflow/controller/operator.go)."""
+        for name in ("parallelism", "activeDeadlineSeconds", "shutdown"):
+            yield ("spec", name)
+
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         pod_templates.besides(manifest, ruling)
 
