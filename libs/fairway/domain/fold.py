@@ -121,6 +121,8 @@ def _amended(job: Job, message: wire.Amended) -> Changes:
         changes |= {"queue": message.queue, "leaf": message.leaf}
     if job.spec is not None and job.spec.manifest != message.spec.manifest:
         changes["first_manifest"] = job.submitted_as
+        if job.state is State.QUEUED:  # what was found for it, was found of the other manifest
+            changes |= {"why": None, "gates": (), "verdicts": (), "found": NOTHING}
     return changes
 
 

@@ -119,9 +119,9 @@ FLOW = (
     _job(jobs.Revise, (HUB,), "take over another manifest of a job that is there"),
     _job(jobs.Revised, ("admission",), "what admission understood of the new manifest of a job that waits"),
     _job(jobs.Adjust, ("admission",), "change the object of that attempt in place"),
-    _job(jobs.Unchanged, ("admission",), "the manifest with that digest is not taken over, and why"),
+    _job(jobs.Unchanged, ("admission", "queue"), "the manifest with that digest is not taken over, and why"),
     _job(jobs.HoldJob, (HUB,), "keep the job from running (`held`), or let it go again; `who` asked"),
-    _job(jobs.Held, (), "the job is held, or is so no longer"),
+    _job(jobs.Held, ("queue",), "the job is held, or is so no longer"),
     _job(Rebuild, LOOPS, "of no job: `owner` makes a new working set from the record; said where it begins and ends"),
     _cluster(fleet.Report, AGENT, "nodes, who uses them, kinds served; full or what changed"),
     _cluster(fleet.Freed, "reserver", "there is more room than before: in all, and on the best node"),
@@ -179,7 +179,10 @@ CONSUMERS = (
     FlowConsumer(
         "queue",
         "queue",
-        (jobs.Queue, jobs.Reserved, jobs.Succeeded, jobs.Failed, jobs.Lost, jobs.Cancelled, jobs.Removed, jobs.Cancel),
+        (
+            *(jobs.Queue, jobs.Reserved, jobs.Succeeded, jobs.Failed, jobs.Lost, jobs.Cancelled, jobs.Removed),
+            *(jobs.Cancel, jobs.HoldJob, jobs.Revised),
+        ),
     ),
     FlowConsumer("queue-freed", "queue", (fleet.Freed,)),
     FlowConsumer("global-scheduler", "global-scheduler", (jobs.Dequeued,)),

@@ -78,7 +78,8 @@ class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
 
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
     """Its turn. `charge` was added to every node of `path` in that commit; `woken_by`: enqueue, quota, room, reserved,
-    removal, settings, begin, or sweep (finds what was missed). Nobody else is sent to freed `room` meanwhile."""
+    removal, settings, hold (is so no longer), revised, begin, or sweep (finds what was missed). Nobody else is sent to
+    freed `room` meanwhile."""
 
     verb = "dequeued"
     path: tuple[str, ...] = ()

@@ -1,47 +1,18 @@
 """What a message changes that somebody may wait for: the first thing that the queue decides. Pure."""
 
-from enum import Enum
-
-from msgspec import Struct
-
 from fairway.domain.events import current
 from fairway.domain.job import Job, State
 from fairway.domain.policy_terms import Changed
 from fairway.queue.order import QueueOrder
+from fairway.queue.owner_changes import hold, revise, send_back
 from fairway.queue.view import SWEEP, Hears, QueueBegins, Sweep
-from fairway.queue.waiting_jobs import Place, WaitingJob
+from fairway.queue.wake_ups import Changes, Free, QueueChange, turn_of
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed
 from fairway.wire.reasons import Code
 
 # Sent back from a place in a cluster that the scheduler had counted as taken.
 _GIVES_UP_ROOM = (Code.ROOM_TAKEN, Code.CAPACITY_UNKNOWN, Code.CANCELLED)
-
-
-class Free(Enum):
-    QUOTA = "quota at these nodes (None: at any); before a place: for those that stand there"
-    ROOM = "room in a cluster as it says now, or what is known to be left in all"
-    UNKNOWN_ROOM = "room in clusters of which nobody knows what they have now"
-    JOB = "the way of a job: it has come, or nothing is left of its last attempt"
-    TURN = "the turn in a blocking queue"
-    LINES = "whatever those lack that nobody has looked at yet"
-    TERMS = "what a policy allows (empty: any policy or namespace)"
-
-
-class QueueChange(Struct, frozen=True):
-    """What may be free now. `by` is the word of the record for it (`Dequeued.woken_by`)."""
-
-    free: Free
-    by: str
-    leaf: tuple[str, ...] | None = None
-    before: Place | None = None
-    news: Freed | None = None
-    entry: WaitingJob | None = None
-    queue: str = ""
-    policy: str = ""
-
-
-Changes = tuple[QueueChange, ...]
 
 
 def changes(turn: QueueOrder, message: Hears) -> Changes:
@@ -51,17 +22,25 @@ def changes(turn: QueueOrder, message: Hears) -> Changes:
         case wire.Reserved():
             return _reserved(turn, message)
         case wire.Removed():
-            job = turn.view.jobs[message.job]
-            entry = turn.view.queued.entries[job.id]
-            return QueueChange(Free.JOB, "removal", entry=entry), *_next(turn, job, "removal")
+            return _removed(turn, message)
         case wire.Succeeded() | wire.Cancelled() | wire.Failed() | wire.Lost():
             return _over(turn, turn.view.jobs.get(message.job))
-        case Freed():
-            return (QueueChange(Free.ROOM, "room", news=message),)
-        case Sweep():
-            return QueueChange(Free.QUOTA, SWEEP), QueueChange(Free.LINES, SWEEP)
-        case Changed() if message.policy:
-            return (QueueChange(Free.TERMS, "settings", policy=message.policy),)
+        case wire.HoldJob():
+            return hold(turn, message)
+        case wire.Revised():
+            return revise(turn, message)
+        case wire.Cancel():
+            return ()
+    return _of_the_fleet(message)
+
+
+def _of_the_fleet(message: Freed | Changed | QueueBegins | Sweep) -> Changes:
+    if isinstance(message, Freed):
+        return (QueueChange(Free.ROOM, "room", news=message),)
+    if isinstance(message, Sweep):
+        return QueueChange(Free.QUOTA, SWEEP), QueueChange(Free.LINES, SWEEP)
+    if isinstance(message, Changed) and message.policy:
+        return (QueueChange(Free.TERMS, "settings", policy=message.policy),)
     by = "begin" if isinstance(message, QueueBegins) else "settings"
     return tuple(QueueChange(free, by) for free in (Free.QUOTA, Free.LINES, Free.UNKNOWN_ROOM, Free.TERMS))
 
@@ -85,7 +64,7 @@ def _queued(turn: QueueOrder, message: wire.Queue) -> Changes:
         changes.append(QueueChange(Free.QUOTA, "quota", job.leaf))
         if message.why.code in _GIVES_UP_ROOM or job.id in turn.view.queued.woken:
             changes.append(QueueChange(Free.ROOM, "room"))
-    return *changes, *_next(turn, job, "enqueue" if message.why is None else "room")
+    return *changes, *turn_of(turn, job.queue, "enqueue" if message.why is None else "room")
 
 
 def _reserved(turn: QueueOrder, message: wire.Reserved) -> Changes:
@@ -94,17 +73,22 @@ def _reserved(turn: QueueOrder, message: wire.Reserved) -> Changes:
     job = turn.view.jobs.get(message.job)
     if job is None:
         return ()
+    send_back(turn, job)
     left = (QueueChange(Free.ROOM, "room"),) if job.id in turn.view.queued.woken else ()
-    return *left, *_next(turn, job, "reserved")
+    return *left, *turn_of(turn, job.queue, "reserved")
+
+
+def _removed(turn: QueueOrder, message: wire.Removed) -> Changes:
+    job = turn.view.jobs[message.job]
+    if job.state is not State.QUEUED:
+        send_back(turn, job)
+        return ()
+    entry = turn.view.queued.entries[job.id]
+    return QueueChange(Free.JOB, "removal", entry=entry), *turn_of(turn, job.queue, "removal")
 
 
 def _over(turn: QueueOrder, job: Job | None) -> Changes:
     """The job had its turn, and may have gone on since: what it was charged is free for others."""
     if job is None or not (job.ended or turn.back):
         return ()
-    return QueueChange(Free.QUOTA, "quota", job.leaf), *_next(turn, job, "quota")
-
-
-def _next(turn: QueueOrder, job: Job, by: str) -> Changes:
-    """The turn of a blocking queue is for the next one; in another queue nobody stands by for it."""
-    return (QueueChange(Free.TURN, by, queue=job.queue),) if turn.blocking(job.queue) else ()
+    return QueueChange(Free.QUOTA, "quota", job.leaf), *turn_of(turn, job.queue, "quota")

@@ -7,6 +7,7 @@ from fairway.domain.job import State
 from fairway.queue.cancel import cancel, cancelled
 from fairway.queue.changes import changes
 from fairway.queue.order import QueueOrder
+from fairway.queue.owner_changes import too_soon
 from fairway.queue.view import SERVICE, Hears, View
 from fairway.queue.waiting_jobs import retry_at
 from fairway.queue.wake_ups import wake
@@ -23,6 +24,8 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
         return cancel(view, heard, message, now)
     if isinstance(message, wire.Removed) and (ended := _removed(view, heard, message, now)) is not None:
         return ended
+    if isinstance(message, wire.HoldJob | wire.Revised) and (wait := too_soon(view, message, heard.delivered)):
+        return Decision(again_in=wait)
     turn = QueueOrder(view, heard, now)
     for change in changes(turn, message):
         wake(turn, change)
@@ -41,8 +44,8 @@ def _again(turn: QueueOrder, message: Hears) -> int | None:
 
 
 def _removed(view: View, heard: Heard[object], message: wire.Removed, now: int) -> Decision | None:
-    """Nothing is left of an attempt: a cancelled job has ended, one that was not dispatched in time goes back, and one
-    that waits may go again (None)."""
+    """Nothing is left of an attempt: a cancelled job has ended, one that was not dispatched in time goes back. One that
+    waits may go again, and one that is held comes back (None)."""
     job = view.jobs.get(message.job)
     if job is None or job.removing or job.ended:
         return NOTHING
@@ -51,4 +54,4 @@ def _removed(view: View, heard: Heard[object], message: wire.Removed, now: int) 
     if job.state is State.RESERVED and job.attempt == message.attempt:
         why = Reason(Code.RESERVATION_EXPIRED, f"reserved in {job.cluster} and not dispatched in time")
         return Decision((next_attempt(Teller(view, SERVICE, heard, now, job.id), wire.Lost, why).step(),))
-    return None if job.state is State.QUEUED else NOTHING
+    return None

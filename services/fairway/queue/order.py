@@ -7,7 +7,7 @@ from fairway.domain.quota.charge import Share, charge, given_back_by, settled
 from fairway.queue.policy_changes import under
 from fairway.queue.standing import Standings, all_of
 from fairway.queue.view import SERVICE, View
-from fairway.queue.waiting_jobs import WaitingJob
+from fairway.queue.waiting_jobs import WaitingJob, entry_of
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import JobSpec
@@ -25,8 +25,9 @@ class QueueOrder(Standings):
         super().__init__(view, now)
         self.steps: list[Step] = []
         self.more = False
-        self._heard = heard
+        self.heard = heard
         self._stayed: set[str] = set()
+        self._open: dict[str, Teller] = {}
         if (back := self.back) is not None:
             self.steps.append(Step(settled(given_back_by(heard), back)))
             self.count(back.adds(-1))
@@ -34,7 +35,7 @@ class QueueOrder(Standings):
     @property
     def back(self) -> Share | None:
         """What the message gives back."""
-        return self.view.owed.get(given_back_by(self._heard))
+        return self.view.owed.get(given_back_by(self.heard))
 
     def attempt(self, entry: WaitingJob, by: str, room: str | None, told: bool) -> Tried:
         """Each once in a decision. It goes under its policy as that is now, if it may, to the freed `room` of a cluster
@@ -61,7 +62,7 @@ class QueueOrder(Standings):
         self._stayed.add(job.id)
         terms = self.terms(entry)
         news = bool(gates) and _differ(gates, job.waits_for)
-        if terms is not None or news:
+        if terms is not None or news or job.id in self._open:
             teller = self._teller(job, terms)
             if news:
                 teller.say(wire.Blocked, why=all_of(gates), gates=gates if len(gates) > 1 else ())
@@ -80,16 +81,27 @@ class QueueOrder(Standings):
 
     def end(self, job: Job) -> None:
         """It was cancelled, and leaves its queue for good."""
-        self.steps.append(self._teller(job, None).say(wire.Cancelled).step())
+        self.steps.append(self.teller(job).say(wire.Cancelled).step())
         self.gone.add(job.id)
 
     def terms(self, entry: WaitingJob) -> JobSpec | None:
         """What its policy says now, if that is news."""
-        return under(self.view.policies, entry.job, self.view.clusters_of(entry.job.tenant))
+        return under(self.view.policies, entry.job, self.view.tenancy(entry.job.tenant).clusters)
+
+    def teller(self, job: Job) -> Teller:
+        return Teller(self.view, SERVICE, self.heard, self.now, job)
+
+    def change(self, teller: Teller) -> WaitingJob:
+        """The waiting job as it is after what was said of it; whether it goes is said in the same step."""
+        assert teller.job is not None, "something was said of it"
+        self._open[teller.id] = teller
+        entry = entry_of(teller.job, self.view.queued.place(teller.job))
+        self.anew[teller.id] = entry
+        return entry
 
     def _teller(self, job: Job, terms: JobSpec | None) -> Teller:
         """Who speaks of this job next: first of its terms, if they are news."""
-        teller = Teller(self.view, SERVICE, self._heard, self.now, job)
+        teller = self._open.pop(job.id, None) or self.teller(job)
         return teller.say(wire.Amended, spec=terms) if terms is not None else teller
 
 

@@ -13,6 +13,7 @@ from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.charge import Share, given_back_by
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import scale
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.decide import decide
 from fairway.queue.freed_room import taken_of
 from fairway.queue.policy_changes import Policies
@@ -80,8 +81,8 @@ class QueueView(JobsView[object]):
     def policies(self) -> Policies:
         return self._catalog.policies.by_title
 
-    def clusters_of(self, namespace: str) -> frozenset[str]:
-        return self._catalog.tenancy(namespace).clusters
+    def tenancy(self, namespace: str) -> Tenancy:
+        return self._catalog.tenancy(namespace)
 
     def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)

@@ -13,6 +13,7 @@ from fairway.queue.view import View
 from fairway.queue.waiting_jobs import ROOM, WaitingJob, quota_told, room_reason, steps_aside
 from fairway.wire.reasons import Code, Reason
 
+SUSPENDED = "suspended by its owner; set suspend to false to let it go"
 _TRIED = Reason(Code.QUEUED, "it is about to be tried")
 # Its turn comes by itself, and then these are asked about anew.
 _PASSING = (Code.WAITING_FOR_QUOTA, Code.BEHIND_HEAD, Code.WAITING_FOR_REMOVAL, Code.SUSPENDED)
@@ -20,7 +21,8 @@ _PASSING = (Code.WAITING_FOR_QUOTA, Code.BEHIND_HEAD, Code.WAITING_FOR_REMOVAL, 
 
 class Standings:
     """Queue, quota and room as they are at one moment: as the view has them, and as one decision has changed them so
-    far, with those that have `gone` and the blocking queues that they `went_from`."""
+    far, with those that have `gone` and the blocking queues that they `went_from`. `anew` are jobs that the decision
+    itself changes, as they are then."""
 
     def __init__(self, view: View, now: int) -> None:
         self.view = view
@@ -28,6 +30,7 @@ class Standings:
         self.rooms = FreedRooms(view, now)
         self.gone: set[str] = set()
         self._went_from: set[str] = set()
+        self.anew: dict[str, WaitingJob] = {}
         self._charged: dict[str, int] | None = None
         self._paths: dict[tuple[str, ...], list[QuotaNode]] = {}
 
@@ -51,10 +54,15 @@ class Standings:
 
     def head(self, queue: str) -> WaitingJob | None:
         """The first that has not gone and does not step aside."""
+        heads = [one for one in self.anew.values() if one.job.queue == queue and self._waits(one)]
         for entry in self.view.queued.line(queue):
-            if entry.job.id not in self.gone and not steps_aside(entry):
-                return entry
-        return None
+            if entry.job.id not in self.anew and self._waits(entry):
+                heads.append(entry)
+                break
+        return min(heads, key=lambda entry: entry.place, default=None)
+
+    def _waits(self, entry: WaitingJob) -> bool:
+        return entry.job.id not in self.gone and not steps_aside(entry)
 
     def leads(self, entry: WaitingJob) -> bool:
         """In a blocking queue only the head goes, and the next one only when the head has its room."""
@@ -104,7 +112,7 @@ class Standings:
 def _stopped(job: Job) -> list[Reason]:
     found = []
     if job.held:
-        found.append(Reason(Code.SUSPENDED, "suspended by its owner", remedy="set suspend to false to let it go"))
+        found.append(Reason(Code.SUSPENDED, SUSPENDED))
     if job.removing:
         told = next((one for one in job.waits_for if one.code is Code.WAITING_FOR_REMOVAL), None)
         text = f"attempt {job.recalled} is being removed in {job.removing}"

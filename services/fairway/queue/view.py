@@ -8,6 +8,7 @@ from fairway.domain.policy_terms import Changed
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.charge import Share
 from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.policy_changes import Policies
 from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.wire import jobs as wire
@@ -15,7 +16,7 @@ from fairway.wire.fleet import FleetMessage, Freed
 
 SERVICE = "queue"
 _Ends = wire.Succeeded | wire.Cancelled | wire.Failed | wire.Lost
-OfJobs = wire.Queue | wire.Reserved | wire.Removed | wire.Cancel | _Ends
+OfJobs = wire.Queue | wire.Reserved | wire.Removed | wire.Cancel | wire.HoldJob | wire.Revised | _Ends
 # The reason of a turn that only looks whether anybody was forgotten.
 SWEEP = "sweep"
 
@@ -52,5 +53,4 @@ class View(JobRows, Protocol):
     def queues(self) -> Mapping[str, QueueSpec]: ...
     @property
     def policies(self) -> Policies: ...
-    def clusters_of(self, namespace: str) -> frozenset[str]:
-        """Those that its jobs may use; none named: all."""
+    def tenancy(self, namespace: str) -> Tenancy: ...

@@ -68,7 +68,7 @@ class WaitingJobs:
             self._wake(job.id)
         self.drop(job.id)
         if job.state in (State.DEQUEUED, State.PLACED):
-            self.flying.setdefault(job.queue, {})[job.id] = self._place(job)
+            self.flying.setdefault(job.queue, {})[job.id] = self.place(job)
             self._flying_in[job.id] = job.queue
             return
         self.heading.pop(job.id, None)
@@ -79,11 +79,11 @@ class WaitingJobs:
         """It was let go for the freed room of a cluster."""
         self.heading[job.id] = (cluster, least(job)[0])
 
-    def _place(self, job: Job) -> Place:
+    def place(self, job: Job) -> Place:
         return place_of(job, self._by_time(job.queue))
 
     def _add(self, job: Job) -> None:
-        entry = entry_of(job, self._place(job))
+        entry = entry_of(job, self.place(job))
         self.entries[job.id] = entry
         self.lines.setdefault(job.queue, SortedList()).add(entry.place)
         self.under.setdefault(policy_of(job), {})[job.id] = None
@@ -118,7 +118,7 @@ class WaitingJobs:
     def reorder(self) -> None:
         """Queues changed: what orders their jobs may have."""
         for entry in list(self.entries.values()):
-            if entry.place != self._place(entry.job):
+            if entry.place != self.place(entry.job):
                 self.put(entry.job)
 
     def line(self, queue: str) -> Iterator[WaitingJob]:

@@ -1,14 +1,15 @@
 """From what changed to those whom it may wake: one table, and one function that goes over it. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from itertools import takewhile
 
 from msgspec import Struct
 
-from fairway.queue.changes import Free, QueueChange
 from fairway.queue.order import QueueOrder, Tried
 from fairway.queue.view import SWEEP
-from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, WaitingJob, retry_at
+from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, Place, WaitingJob, retry_at
+from fairway.wire.fleet import Freed
 
 # One piece of freed room wakes at most so many jobs, the first of as many shapes.
 WAKE_BUDGET = 256
@@ -16,6 +17,32 @@ WAKE_BUDGET = 256
 SHAPE_TRIES = 32
 # So many jobs follow a change of their policy in one step of the queue; the next ones in the next.
 FOLLOWERS = 256
+
+
+class Free(Enum):
+    QUOTA = "quota at these nodes (None: at any); before a place: for those that stand there"
+    ROOM = "room in a cluster as it says now, or what is known to be left in all"
+    UNKNOWN_ROOM = "room in clusters of which nobody knows what they have now"
+    JOB = "the way of a job: it has come, or nothing is left of its last attempt"
+    TURN = "the turn in a blocking queue"
+    LINES = "whatever those lack that nobody has looked at yet"
+    TERMS = "what a policy allows (empty: any policy or namespace)"
+
+
+class QueueChange(Struct, frozen=True):
+    """What may be free now. `by` is the word of the record for it (`Dequeued.woken_by`)."""
+
+    free: Free
+    by: str
+    leaf: tuple[str, ...] | None = None
+    before: Place | None = None
+    news: Freed | None = None
+    entry: WaitingJob | None = None
+    queue: str = ""
+    policy: str = ""
+
+
+Changes = tuple[QueueChange, ...]
 
 
 class Group(Struct):
@@ -27,6 +54,11 @@ class Group(Struct):
     until: Tried = None
     most: int = 0
     told: bool = False
+
+
+def turn_of(turn: QueueOrder, queue: str, by: str) -> Changes:
+    """The turn of a blocking queue is for the next one; in another queue nobody stands by for it."""
+    return (QueueChange(Free.TURN, by, queue=queue),) if turn.blocking(queue) else ()
 
 
 def wake(turn: QueueOrder, change: QueueChange) -> None:
@@ -52,8 +84,8 @@ def _blocked_at(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
                 return
             entries = takewhile(lambda entry: entry.place < before, entries)
         yield Group(entries, until=False)
-        if turn.blocking(head.job.queue):
-            yield from _itself(turn, QueueChange(Free.TURN, change.by, queue=head.job.queue))
+        for then in turn_of(turn, head.job.queue, change.by):
+            yield from _itself(turn, then)
 
 
 def _of_every_shape(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:

@@ -36,6 +36,8 @@ CONSUMERS = {
             "fairway.job.cancelled.>",
             "fairway.job.removed.>",
             "fairway.job.cancel.>",
+            "fairway.job.hold.>",
+            "fairway.job.revised.>",
         ),
     ),
     "queue-freed": ("CLUSTERS", ("fairway.cluster.freed.>",)),

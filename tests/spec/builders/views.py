@@ -73,9 +73,6 @@ class Given:
     def tenancy(self, namespace: str) -> Tenancy:
         return self.tenancies.get(namespace) or Tenancy(namespace)
 
-    def clusters_of(self, namespace: str) -> frozenset[str]:
-        return self.tenancy(namespace).clusters
-
     def node_writes(self, cluster: str, changed: dict[str, Hold | None]) -> list[Put]:
         nodes = self.clusters[cluster].nodes if cluster in self.clusters else {}
         return node_writes(self, cluster, nodes, changed)

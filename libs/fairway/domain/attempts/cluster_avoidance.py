@@ -2,8 +2,9 @@
 
 from fairway.wire.reasons import Code
 
-# An attempt that ended so was never applied, and spends nothing of the attempts that its policy allows.
-NEVER_BEGUN = frozenset({Code.RESERVATION_EXPIRED, Code.ROOM_TAKEN, Code.WEBHOOK_FAILED})
+# An attempt that ended so was never applied, or was taken back by its owner: it spends nothing of the attempts that its
+# policy allows.
+UNSPENT = frozenset({Code.RESERVATION_EXPIRED, Code.ROOM_TAKEN, Code.WEBHOOK_FAILED, Code.SUSPENDED})
 # These pass without the job: the member is asked again after this long (ms), then after twice as long, and so on.
 _PASSING = (Code.ROOM_TAKEN, Code.WEBHOOK_FAILED)
 _FIRST_MS = 2_000
@@ -12,8 +13,8 @@ _FIRST_MS = 2_000
 def avoided_for(code: Code, avoid: int, before: int) -> int:
     """Milliseconds. `avoid` is what the policy says for failures; `before` how often an attempt of this job has ended
     so in the member. It may know of something that its agent does not see, and is not asked in vain for ever."""
-    if code is Code.RESERVATION_EXPIRED:
-        return 0  # the reservation was lost, or nobody dispatched it: nothing against the cluster
+    if code in (Code.RESERVATION_EXPIRED, Code.SUSPENDED):
+        return 0  # the reservation was lost, nobody dispatched it, or its owner holds it: nothing against the cluster
     if code in _PASSING:
         return min(avoid, _FIRST_MS << min(before, 20))
     return avoid

@@ -1,6 +1,6 @@
 """What follows a failed attempt: another one elsewhere, or the end."""
 
-from fairway.domain.attempts.cluster_avoidance import NEVER_BEGUN
+from fairway.domain.attempts.cluster_avoidance import UNSPENT
 from fairway.domain.events import Teller
 from fairway.domain.job import Job
 from fairway.wire import jobs as wire
@@ -32,8 +32,9 @@ def given_up(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Rea
 
 
 def spent(job: Job) -> int:
-    """How many attempts the job has had, the present one included. Those that never came to be applied do not count."""
-    return job.attempt - sum(one.why is not None and one.why.code in NEVER_BEGUN for one in job.attempts)
+    """How many attempts the job has had, the present one included. Neither those that never came to be applied count,
+    nor those that its owner took back."""
+    return job.attempt - sum(one.why is not None and one.why.code in UNSPENT for one in job.attempts)
 
 
 def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:
