@@ -87,7 +87,7 @@ FLOW = (
     _job(jobs.Blocked, ("queue",), "its quota has no room, with the numbers; said when the reason changes"),
     _job(
         jobs.Amended,
-        ("queue",),
+        ("queue", "propagator"),
         "what holds from now on: of a job that waits, under its policy as that is now or by another manifest; of one "
         "whose object was changed in its `cluster`, what that says now",
     ),
@@ -119,7 +119,11 @@ FLOW = (
     _job(jobs.Revise, (HUB,), "take over another manifest of a job that is there"),
     _job(jobs.Revised, ("admission",), "what admission understood of the new manifest of a job that waits"),
     _job(jobs.Adjust, ("admission",), "change the object of that attempt in place"),
-    _job(jobs.Unchanged, ("admission", "queue"), "the manifest with that digest is not taken over, and why"),
+    _job(
+        jobs.Unchanged,
+        ("admission", "queue", "propagator"),
+        "the manifest with that digest is not taken over, and why",
+    ),
     _job(jobs.HoldJob, (HUB,), "keep the job from running (`held`), or let it go again; `who` asked"),
     _job(jobs.Held, ("queue",), "the job is held, or is so no longer"),
     _job(Rebuild, LOOPS, "of no job: `owner` makes a new working set from the record; said where it begins and ends"),
@@ -192,7 +196,7 @@ CONSUMERS = (
         (jobs.Placed, jobs.Succeeded, jobs.Failed, jobs.Lost, jobs.Cancelled, jobs.Removed),
     ),
     FlowConsumer("reserver-reports", "reserver", (fleet.Report,)),
-    FlowConsumer("propagator", "propagator", (jobs.Reserved,)),
+    FlowConsumer("propagator", "propagator", (jobs.Reserved, jobs.Adjust)),
     # Dispatching does not wait for what is deleted.
     FlowConsumer("propagator-recall", "propagator", (jobs.Recall,)),
     FlowConsumer("watcher", "watcher", (jobs.Dispatched,)),

@@ -12,6 +12,7 @@ from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import HOME, LEVELS, TENANT_LABEL
 from fairway.join.placeholder_policy import pods
 from fairway.join.policy_parts import ALL, CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
+from fairway.join.spec_policy import VARIABLES, OpenPaths, specs
 from fairway.propagator.held_room import LONGEST_S
 from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL
 
@@ -29,16 +30,17 @@ _VARIABLES = {
     "before": "oldObject == null ? {} : oldObject.metadata.?labels.orValue({})",
     "notes": "object == null ? {} : object.metadata.?annotations.orValue({})",
     "notesBefore": "oldObject == null ? {} : oldObject.metadata.?annotations.orValue({})",
+    **VARIABLES,
 }
 
 
-def policies(kinds: dict[str, tuple[str, ...]], level: str, image: str) -> list[Json]:
-    """`kinds` are the resources of jobs by API group; `level` is the highest of Pod Security that Fairway may give a
-    namespace, and `image` the one that placeholders run."""
+def policies(kinds: dict[str, tuple[str, ...]], open_paths: OpenPaths, level: str, image: str) -> list[Json]:
+    """`kinds` are the resources of jobs by API group, `open_paths` what of their specs may change; `level` is the
+    highest of Pod Security that Fairway may give a namespace, and `image` the one that placeholders run."""
     return [
         *_policy("namespaces", [_rule("", ("namespaces",), "CREATE", "UPDATE")], _namespaces(level)),
         *_policy("bindings", [_rule("rbac.authorization.k8s.io", ("rolebindings",), "CREATE", "UPDATE")], _bindings()),
-        *_policy("jobs", [_rule(group, found, *ALL) for group, found in kinds.items()], _jobs()),
+        *_policy("jobs", [_rule(group, found, *ALL) for group, found in kinds.items()], _jobs(open_paths)),
         *_policy("pods", [_rule("", ("pods", "pods/status"), *ALL)], pods(image)),
         *_policy("classes", [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")], _classes()),
         *_policy("reservations", [_rule("scheduling.koordinator.sh", ("reservations",), *ALL)], _reservations()),
@@ -93,7 +95,7 @@ def _bindings() -> list[Validation]:
     ]
 
 
-def _jobs() -> list[Validation]:
+def _jobs(open_paths: OpenPaths) -> list[Validation]:
     ours = f"('{JOB_LABEL}' in variables.before || '{SEAL}' in variables.notesBefore)"
     return [
         (TENANTS, NO_TENANT),
@@ -102,7 +104,7 @@ def _jobs() -> list[Validation]:
             f"'what Fairway applies has the label {JOB_LABEL} and the annotation {SEAL}'",
         ),
         (f"request.operation == 'CREATE' || {ours}", "'not an object of Fairway\\'s'"),
-        (f"{UPDATES} || object.?spec == oldObject.?spec", "'Fairway changes no spec of what was applied'"),
+        *specs(open_paths),
         # A kind without a status subresource (Argo's Workflow) has its status in what may be created and patched.
         (
             f"({CREATES} || size(object.?status.orValue({{}})) == 0) && "

@@ -40,8 +40,8 @@ class MemberRight(Struct, frozen=True):
         return {"apiGroups": [self.group], "resources": list(self.resources), "verbs": list(self.verbs)} | only
 
 
-# What was created once is never changed, only deleted. Somebody may take its labels off, by which it is followed: they
-# are put back with a patch, and a policy of the member refuses every other (member_policies.py).
+# Of what was created only that changes which its operator takes over while it runs. Somebody may take its labels off,
+# by which it is followed: they are put back. A policy of the member refuses every other patch (member_policies.py).
 _READ = ("get", "list", "watch")
 _WRITE = ("create", "patch", "delete")
 _GENERAL = (
@@ -100,6 +100,16 @@ def job_resources() -> dict[str, tuple[str, ...]]:
     return {group: tuple(sorted(groups[group])) for group in sorted(groups)}
 
 
+def changed_in_place() -> dict[tuple[str, str], tuple[tuple[str, ...], ...]]:
+    """The fields that jobs may be changed in while they run, by API group and resource."""
+    found: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {}
+    for kind in KINDS.values():
+        group, slash, _ = kind.api_version.partition("/")
+        where = (group if slash else "", kind.plural)
+        found[where] = tuple(dict.fromkeys((*found.get(where, ()), *kind.in_place)))
+    return found
+
+
 def everywhere(reserve: str = AUTO) -> tuple[MemberRight, ...]:
     """In the whole member. `reserve` as in wire.capacity.RESERVE: without holding room there, less is needed."""
     jobs = [MemberRight(group, found, _READ, "jobs are followed") for group, found in job_resources().items()]
@@ -110,7 +120,7 @@ def everywhere(reserve: str = AUTO) -> tuple[MemberRight, ...]:
 
 def in_tenants(reserve: str = AUTO) -> tuple[MemberRight, ...]:
     """In the namespaces of tenants, by a RoleBinding in each."""
-    why = "objects of jobs are applied, given back their labels and removed"
+    why = "objects of jobs are applied, changed in place, given back their labels and removed"
     jobs = [MemberRight(group, found, _WRITE, why) for group, found in job_resources().items()]
     return (*jobs, _GIVES_ROOM) if reserve in (AUTO, PLACEHOLDERS) else tuple(jobs)
 
@@ -135,7 +145,9 @@ def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
     subject = [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HOME}]
     return (
         {"apiVersion": "v1", "kind": "Namespace", "metadata": home},
-        *member_policies.policies(job_resources(), facts.max_pod_security, facts.placeholder_image or PAUSE),
+        *member_policies.policies(
+            job_resources(), changed_in_place(), facts.max_pod_security, facts.placeholder_image or PAUSE
+        ),
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
         _role("ClusterRole", tenants, in_tenants(facts.reserve)),
         _role("ClusterRole", whole, everywhere(facts.reserve)),

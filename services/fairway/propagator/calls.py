@@ -6,11 +6,15 @@ from fairway.domain.job import Job
 from fairway.propagator.held_room import Room, room_of
 from fairway.wire import jobs as wire
 
-# Hold the room there, apply the job there, delete it there with its room, give back the room alone.
+# Hold the room there, apply the job there, change its object in place, delete it there with its room, give back the
+# room alone.
 HOLD = "hold"
 APPLY = "apply"
+ADJUST = "adjust"
 DELETE = "delete"
 RELEASE = "release"
+# A cluster that does not answer, or whose pods take their time, is asked again after this long (ms).
+AGAIN_MS = 1_000
 
 
 class Copy(Struct, frozen=True):
@@ -31,6 +35,13 @@ class Copy(Struct, frozen=True):
     level: str = ""
 
 
+class Adjustment(Struct, frozen=True):
+    """From what the manifest of the copy says to what the one that counts `after` says."""
+
+    copy: Copy
+    after: wire.ManifestRef
+
+
 class Made(Struct, frozen=True):
     """How many of a job's rooms are held in its member, and for how long (ms) no more were; `why` is what the member
     says of one that is not."""
@@ -41,8 +52,8 @@ class Made(Struct, frozen=True):
     why: str = ""
 
 
-def copy_of(job: Job, attempt: int = 0) -> Copy:
-    """Of the present attempt, or of an earlier one."""
+def copy_of(job: Job, attempt: int = 0, manifest: wire.ManifestRef | None = None) -> Copy:
+    """Of the present attempt, or of an earlier one; with its manifest of now, or another one."""
     assert job.spec is not None, "a job with an attempt was admitted"
     work = job.spec.workload
     number = attempt or job.attempt
@@ -50,7 +61,7 @@ def copy_of(job: Job, attempt: int = 0) -> Copy:
         work.key,
         work.namespace,
         work.name,
-        job.spec.manifest,
+        manifest or job.spec.manifest,
         job.hub_uid,
         room_of(job, number),
         work.priority_class,

@@ -1,4 +1,4 @@
-"""Hold its room there, apply it there, or delete it there: first the call, then what its outcome means."""
+"""Hold its room there, apply it there, change it or delete it there: first the call, then what its outcome means."""
 
 import msgspec
 
@@ -7,27 +7,27 @@ from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
 from fairway.domain.tenancy.profile import reserved, reserved_reason
-from fairway.propagator.calls import APPLY, DELETE, HOLD, RELEASE, Made, copy_of
+from fairway.propagator.adjust import adjust
+from fairway.propagator.calls import AGAIN_MS, APPLY, DELETE, HOLD, RELEASE, Made, copy_of
 from fairway.propagator.refusals import refused
-from fairway.propagator.view import View
+from fairway.propagator.view import SERVICE, View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
-SERVICE = "propagator"
-# A cluster that does not answer, or whose pods take their time, is asked again after this long (ms).
-_AGAIN_MS = 1_000
 # Room that is being held is looked at again this soon; when none was added for so long, there is none to be had (ms).
 _LOOK_MS = 100
 _PATIENCE_MS = 2_000
 # No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
 _PASSING = ("", "StaleObject")
-Hears = wire.Reserved | wire.Recall
+Hears = wire.Reserved | wire.Adjust | wire.Recall
 
 
 def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     message = heard.message
     if isinstance(message, wire.Recall):
         return _recall(view, heard, message, now)
+    if isinstance(message, wire.Adjust):
+        return adjust(view, heard, message, now)
     return _dispatch(view, heard, message, now)
 
 
@@ -50,7 +50,7 @@ def _dispatch(view: View, heard: Heard[object], message: wire.Reserved, now: int
 def _begun(view: View, heard: Heard[object], job: Job, now: int) -> Decision:
     """Nothing was called yet."""
     if job.removing:
-        return Decision(again_in=_AGAIN_MS)  # an older attempt turned up somewhere: first it has to go
+        return Decision(again_in=AGAIN_MS)  # an older attempt turned up somewhere: first it has to go
     if job.id in view.stored:
         # The working set was lost after the room was held and before that was recorded: nobody holds it now.
         why = Reason(Code.RESERVATION_EXPIRED, f"its reservation in {job.cluster} was lost with the working set")
@@ -65,7 +65,7 @@ def _begun(view: View, heard: Heard[object], job: Job, now: int) -> Decision:
 
 def _refused(teller: Teller, job: Job, outcome: Outcome) -> Decision:
     if outcome.code in _PASSING:
-        return Decision(again_in=_AGAIN_MS)
+        return Decision(again_in=AGAIN_MS)
     if outcome.call.verb == HOLD or outcome.code == Code.WEBHOOK_FAILED:
         over = next_attempt  # nobody has said anything against the job
     else:
@@ -108,6 +108,6 @@ def _recall(view: JobRows, heard: Heard[object], message: wire.Recall, now: int)
         return Decision(calls=(Call(DELETE, message.cluster, job.id, message.attempt, copy_of(job, message.attempt)),))
     outcome = heard.outcomes[-1]
     if not (outcome.ok and outcome.body):
-        return Decision(again_in=_AGAIN_MS)
+        return Decision(again_in=AGAIN_MS)
     teller = Teller(view, SERVICE, heard, now, job.id)
     return Decision((teller.say(wire.Removed, attempt=message.attempt, cluster=message.cluster).step(),))

@@ -1,5 +1,5 @@
-"""What the propagator does outside: holds room, applies, deletes, and makes way where an ended job left an object of
-that name."""
+"""What the propagator does outside: holds room, applies, changes in place, deletes, and makes way where an ended job
+left an object of that name."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,14 @@ from fairway.domain.job import ENDED
 from fairway.domain.names import HUB_UID
 from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
-from fairway.propagator.calls import Copy, Made
+from fairway.propagator.calls import Adjustment, Copy, Made
 from fairway.propagator.priority_classes import Classes
 from fairway.propagator.rooms import Rooms, job_progress
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World
 from fairway.runtime.record.manifests import manifest_of
+from fairway.wire import jobs as wire
+from fairway.workloads.kinds.in_place import steps
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy
 from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 
@@ -56,6 +58,8 @@ class MemberCalls:
         return Outcome(call, True, body=done)
 
     async def _do(self, cluster: Cluster, call: Call) -> Applied | Made | bool:
+        if call.verb == calls.ADJUST:
+            return await self._adjust(cluster, call)
         copy: Copy = call.body
         match call.verb:
             case calls.HOLD if copy.room is not None:
@@ -74,14 +78,7 @@ class MemberCalls:
 
     async def _apply(self, cluster: Cluster, call: Call) -> Applied:
         copy: Copy = call.body
-        manifest = await manifest_of(self._bus, copy.manifest)
-        if manifest is None:
-            raise ClusterRefused("ManifestGone", f"message {copy.manifest.sequence} of the record is no longer there")
-        if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
-            text = f"the manifest at {copy.manifest.sequence} of the record is not of namespace {copy.namespace}"
-            raise ClusterRefused("WrongManifest", text)
-        terms = Terms(copy.room.way if copy.room else "", copy.tokens)
-        member = member_copy(manifest, call.job, call.attempt, terms=terms)
+        member = await self._copy(call, copy, copy.manifest)
         if copy.hub_uid:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
         member = sealed(self._key, spot_of(call.cluster, copy.kind, member), (call.job, call.attempt), member)
@@ -92,6 +89,34 @@ class MemberCalls:
             if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
                 raise
         return await cluster.apply(copy.kind, member, copy.level)
+
+    async def _copy(self, call: Call, copy: Copy, ref: wire.ManifestRef) -> Json:
+        """What a manifest of the record is in a member, for that attempt."""
+        manifest = await manifest_of(self._bus, ref)
+        if manifest is None:
+            raise ClusterRefused("ManifestGone", f"message {ref.sequence} of the record is no longer there")
+        if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
+            text = f"the manifest at {ref.sequence} of the record is not of namespace {copy.namespace}"
+            raise ClusterRefused("WrongManifest", text)
+        terms = Terms(copy.room.way if copy.room else "", copy.tokens)
+        return member_copy(manifest, call.job, call.attempt, terms=terms)
+
+    async def _adjust(self, cluster: Cluster, call: Call) -> bool:
+        """Only where the two manifests differ, and only of the attempt's own object."""
+        asked: Adjustment = call.body
+        copy = asked.copy
+        before = await self._copy(call, copy, copy.manifest)
+        after = await self._copy(call, copy, asked.after)
+        found = await cluster.get(copy.kind, copy.namespace, copy.name)
+        if found is None or not self._is_its(call.cluster, copy, found, (call.job, call.attempt)):
+            raise ClusterRefused("NotFound", f"the object of attempt {call.attempt} is not there")
+        try:
+            body = steps(found, before, after)
+        except ValueError as error:
+            raise ClusterRefused("Invalid", str(error)) from None
+        if body and await cluster.patch(copy.kind, copy.namespace, copy.name, body) is None:
+            raise ClusterRefused("NotFound", f"the object of attempt {call.attempt} is not there any more")
+        return True
 
     async def _make_way(self, cluster: Cluster, copy: Copy, job: str) -> bool:
         """Removes the object of that name if an ended job of ours left it: it stayed there to be looked at. False when
@@ -128,20 +153,20 @@ class MemberCalls:
         copy: Copy = call.body
         labels = attempt_labels(call.job, call.attempt)
         found = await cluster.get(copy.kind, copy.namespace, copy.name)
-        name = "" if found is not None and not self._is_its(call, found) else copy.name
+        mine = found is None or self._is_its(call.cluster, copy, found, (call.job, call.attempt))
+        name = copy.name if mine else ""
         gone = await cluster.delete(copy.kind, copy.namespace, name, labels, _DELETE_WAIT_S)
         if copy.room is not None:
             await self._held_by().release(call.cluster, copy.room)
         return not await self._still_there(cluster, call) and gone
 
-    def _is_its(self, call: Call, found: Json) -> bool:
-        """Whether this is the object of the call's attempt: the one that was dispatched, or applied once more."""
-        copy: Copy = call.body
+    def _is_its(self, cluster: str, copy: Copy, found: Json, attempt: tuple[str, int]) -> bool:
+        """Whether this is the object of the attempt: the one that was dispatched, or applied once more."""
         if copy.uid and found["metadata"].get("uid") == copy.uid:
             return True
         if copy.uid and not seal_of(found):
             return False
-        return of_attempt(self._key, (call.cluster, copy.kind), found, (call.job, call.attempt))
+        return of_attempt(self._key, (cluster, copy.kind), found, attempt)
 
     async def _still_there(self, cluster: Cluster, call: Call) -> bool:
         """Whether the object is there, though it had no labels by which it would have been deleted. It gets them back,
@@ -149,7 +174,7 @@ class MemberCalls:
         copy: Copy = call.body
         labels = attempt_labels(call.job, call.attempt)
         found = await cluster.get(copy.kind, copy.namespace, copy.name)
-        if found is None or not self._is_its(call, found):
+        if found is None or not self._is_its(call.cluster, copy, found, (call.job, call.attempt)):
             return False
         if not labels.items() <= (found["metadata"].get("labels") or {}).items():
             body = {"metadata": {"uid": found["metadata"]["uid"], "labels": labels}}

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from fairway.domain.decision import Call, Outcome
-from fairway.propagator.decide import SERVICE, Hears, decide
+from fairway.propagator.decide import Hears, decide
+from fairway.propagator.view import SERVICE
 from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Consumer, LocalMessages, Service
 from fairway.runtime.views.jobs import JobsView
@@ -31,7 +32,7 @@ def services(
         return PropagatorView(reserved)
 
     decoder = msgspec.json.Decoder(wire.Message)
-    dispatch: Consumer[wire.Reserved] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
+    dispatch: Consumer[wire.Reserved | wire.Adjust] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
     recall: Consumer[wire.Recall] = Consumer(*flow.consumer(f"{SERVICE}-recall"), decoder, place_of)
     return (
         Service(SERVICE, (dispatch,), decide, view, act=act, most=128, beside=rooms),

@@ -52,11 +52,12 @@ class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):
 
 
 class Down(Struct, frozen=True):
-    """Since when the gang of a running attempt is not up any more (ms since 1970), and how it stands."""
+    """Since when the `gang` of a running attempt is not up any more (ms since 1970), and how it stands."""
 
     attempt: int
     since: int
     text: str
+    gang: int = 0
 
 
 class KnownSilence(Protocol):
@@ -179,9 +180,11 @@ def _begun(job: Job) -> int:
 
 
 def down_of(view: View, job: Job) -> Down | None:
-    """What was seen of an earlier attempt says nothing of the present one."""
+    """What was seen of an earlier attempt says nothing of the present one, nor does what was measured by a gang that it
+    does not have any more."""
     down = view.down.get(job.id)
-    return down if down is not None and down.attempt == job.attempt else None
+    gang = job.spec.workload.gang_minimum if job.spec else 0
+    return down if down is not None and down.attempt == job.attempt and down.gang in (0, gang) else None
 
 
 def late(view: View, heard: Heard[object], now: int) -> Decision:

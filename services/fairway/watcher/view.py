@@ -142,7 +142,7 @@ class WatcherView(JobsView[object]):
             phase = status(seen.manifest, work, seen.manifest.get("status"))
             if kind.steady and phase.state == PENDING:
                 before = down_of(self, job)
-                self.down[job.id] = Down(job.attempt, before.since if before else now, phase.text)
+                self.down[job.id] = Down(job.attempt, before.since if before else now, phase.text, work.gang_minimum)
             else:
                 self.down.pop(job.id, None)
 

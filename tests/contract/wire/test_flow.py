@@ -54,7 +54,7 @@ CONSUMERS = {
         ),
     ),
     "reserver-reports": ("CLUSTERS", ("fairway.cluster.report.>",)),
-    "propagator": ("JOBS", ("fairway.job.reserved.>",)),
+    "propagator": ("JOBS", ("fairway.job.reserved.>", "fairway.job.adjust.>")),
     "propagator-recall": ("JOBS", ("fairway.job.recall.>",)),
     "watcher": ("JOBS", ("fairway.job.dispatched.>",)),
     "watcher-nodes": ("CLUSTERS", ("fairway.cluster.stranded.>",)),

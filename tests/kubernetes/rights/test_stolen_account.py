@@ -35,8 +35,11 @@ from tests.kubernetes.rights.thefts import (
     flow,
     job,
     pod,
+    put,
     reservation,
     space,
+    torch,
+    volcano,
 )
 from tests.kubernetes.support.fleet import Api, until
 
@@ -86,9 +89,12 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Membe
     await planes.start([member("north")])
     made = Member(planes["north"], folder)
     try:
-        await define(planes["north"], ("argo", "koordinator"), tools())
+        await define(planes["north"], ("argo", "koordinator", "volcano", "training"), tools())
         await made.join(Facts())
         await made.fairway.apply("Job.batch/v1", job("team", "first"))
+        await made.fairway.apply("Job.batch/v1", job("team", "smaller"))
+        await made.fairway.apply("Job.batch.volcano.sh/v1alpha1", volcano("vc"))
+        await made.fairway.apply("PyTorchJob.kubeflow.org/v1", torch("torch"))
         await made.fairway.create("PriorityClass.scheduling.k8s.io/v1", priority_class(0))
         made.owner.create("v1/namespaces", space("payments"))
         made.owner.create(JOBS.format("payments"), job("payments", "theirs", {}, {}))
@@ -169,6 +175,31 @@ async def test_what_fairway_does_is_still_allowed(place: Member) -> None:
     assert found["spec"]["schedulingGates"] == [{"name": "of/others"}]
     assert await place.fairway.delete("Job.batch/v1", "team", "first", OURS, wait_s=10)
     assert place.owner.get(JOBS.format("team") + "/theirs") is not None
+
+
+IN_PLACE: dict[str, tuple[str, str, list[Json]]] = {
+    "the pods of a Job": ("Job.batch/v1", "smaller", put("/spec/parallelism", 3)),
+    "a limit that it did not have": ("Job.batch/v1", "smaller", put("/spec/activeDeadlineSeconds", 60)),
+    "and has no longer": ("Job.batch/v1", "smaller", [{"op": "remove", "path": "/spec/activeDeadlineSeconds"}]),
+    "a task of a Volcano job": ("Job.batch.volcano.sh/v1alpha1", "vc", put("/spec/tasks/1/replicas", 1)),
+    "the workers of a PyTorchJob": (
+        "PyTorchJob.kubeflow.org/v1",
+        "torch",
+        put("/spec/pytorchReplicaSpecs/Worker/replicas", 1),
+    ),
+    "limits of a PyTorchJob that had none": (
+        "PyTorchJob.kubeflow.org/v1",
+        "torch",
+        put("/spec/runPolicy", {"backoffLimit": 1}),
+    ),
+    "what a Workflow does at once": ("Workflow.argoproj.io/v1alpha1", "flow", put("/spec/parallelism", 1)),
+}
+
+
+@pytest.mark.parametrize("what", IN_PLACE)
+async def test_what_its_operator_takes_over_may_be_changed(place: Member, what: str) -> None:
+    kind, name, steps = IN_PLACE[what]
+    assert await place.fairway.patch(kind, "team", name, steps) is not None
 
 
 async def test_a_binding_that_was_lost_is_made_anew_before_the_next_job_and_the_next_deletion(place: Member) -> None:

@@ -66,6 +66,22 @@ def flow(name: str, **more: Any) -> Json:
     return {**head, "metadata": made["metadata"], "spec": {"entrypoint": "s", "templates": steps}, **more}
 
 
+def volcano(name: str) -> Json:
+    made = job("team", name)
+    pod = made["spec"]["template"]
+    tasks = [{"name": one, "replicas": 2, "template": pod} for one in ("t", "u")]
+    head = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job"}
+    return {**head, "metadata": made["metadata"], "spec": {"minAvailable": 2, "queue": "own", "tasks": tasks}}
+
+
+def torch(name: str) -> Json:
+    made = job("team", name)
+    pod = {"spec": {"containers": [{"name": "pytorch", "image": "x"}]}}
+    roles = {role: {"replicas": 2, "template": pod} for role in ("Master", "Worker")}
+    head = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob"}
+    return {**head, "metadata": made["metadata"], "spec": {"pytorchReplicaSpecs": roles}}
+
+
 def reservation(name: str, labels: Json | None = None, **spec: Any) -> Json:
     pod = {"containers": [{"name": "c", "image": "x"}]}
     owners = [{"labelSelector": {"matchLabels": OURS}}]
@@ -79,6 +95,16 @@ HELD_POD = PODS.format("team") + "/held"
 BOUND_POD = PODS.format("team") + "/bound"
 FLOW = FLOWS.format("team") + "/flow"
 CLASSES = "scheduling.k8s.io/v1/priorityclasses"
+FIRST = JOBS.format("team") + "/first"
+VOLCANO = "batch.volcano.sh/v1alpha1/namespaces/team/jobs/vc"
+TORCH = "kubeflow.org/v1/namespaces/team/pytorchjobs/torch"
+ONLY_IN_PLACE = "what its operator takes over while it runs"
+
+
+def put(path: str, value: Any) -> Json:
+    return [{"op": "add", "path": path, "value": value}]
+
+
 GATES_ONLY = "takes scheduling gates away"
 TRIES = {
     "a Job in kube-system": Try("POST", JOBS.format("kube-system"), job("kube-system"), "cannot create resource"),
@@ -186,6 +212,25 @@ TRIES = {
     "a Workflow that is said to have succeeded": Try("PATCH", FLOW, DONE, "said in its status"),
     "a Workflow that says less than it did": Try("PATCH", FLOW, {"status": None}, "said in its status"),
     "a Workflow made with its end": Try("POST", FLOWS.format("team"), flow("x", **DONE), "said in its status"),
+    "another pod for a Job": Try(
+        "PATCH", FIRST, {"spec": {"template": {"spec": {"nodeSelector": {"node": "his"}}}}}, ONLY_IN_PLACE
+    ),
+    "a Job that he resumes": Try("PATCH", FIRST, {"spec": {"suspend": False, "parallelism": 2}}, ONLY_IN_PLACE),
+    "another step for a Workflow": Try("PATCH", FLOW, put("/spec/templates/0/container/image", "evil"), ONLY_IN_PLACE),
+    "another queue for a Volcano job": Try("PATCH", VOLCANO, {"spec": {"queue": "his"}}, ONLY_IN_PLACE),
+    "another image for a task": Try(
+        "PATCH", VOLCANO, put("/spec/tasks/1/template/spec/containers/0/image", "evil"), ONLY_IN_PLACE
+    ),
+    "another task": Try("PATCH", VOLCANO, put("/spec/tasks/-", {"name": "t", "replicas": 1}), ONLY_IN_PLACE),
+    "a task by another name": Try("PATCH", VOLCANO, put("/spec/tasks/1/name", "his"), ONLY_IN_PLACE),
+    "a master more": Try("PATCH", TORCH, put("/spec/pytorchReplicaSpecs/Master/replicas", 3), ONLY_IN_PLACE),
+    "another image for workers": Try(
+        "PATCH", TORCH, put("/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/image", "evil"), ONLY_IN_PLACE
+    ),
+    "another plan for pods": Try("PATCH", TORCH, {"spec": {"runPolicy": {"cleanPodPolicy": "None"}}}, ONLY_IN_PLACE),
+    "a Job of a stranger made smaller": Try(
+        "PATCH", JOBS.format("team") + "/theirs", {"spec": {"parallelism": 0}}, "not an object of Fairway"
+    ),
     "a Reservation of nobody": Try("POST", ROOMS, reservation("x", {}), "names its job"),
     "a Reservation for a day": Try("POST", ROOMS, reservation("x", ttl="24h"), "ends by itself within 600 s"),
     "a Reservation for ever": Try("POST", ROOMS, reservation("x", ttl="0s"), "ends by itself"),

@@ -7,7 +7,7 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.events import name_key, row_of
 from fairway.domain.fold import fold
-from fairway.domain.job import IN_CLUSTER, IllegalMove, Job
+from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job
 from fairway.domain.missing_events import over_gap
 from fairway.domain.quota.charge import Share
 from fairway.domain.reservations import Hold
@@ -70,6 +70,7 @@ class Folding:
         self._jobs: dict[str, Job] = {}
         self._early: dict[str, dict[tuple[int, str], wire.JobMessage]] = {}
         self._records: dict[str, dict[int, bytes]] = {}
+        self._unsure: set[str] = set()
 
     def read(self, data: bytes, sequence: int = 0, subject: str = "") -> None:
         """One message as it is stored at this place, on this subject if it is known. The records of present placements
@@ -129,11 +130,21 @@ class Folding:
         job = self._jobs.get(message.job)
         if job is not None and message.rev <= job.rev:
             return
-        gap = job is not None and message.rev > job.rev + 1
+        if job is not None and message.rev > job.rev + 1:
+            self._unsure.add(message.job)
         try:
-            self._jobs[message.job] = over_gap(job, message) if job is not None and gap else fold(job, message)
+            self._jobs[message.job] = self._after(job, message)
         except IllegalMove:
             return
+        if MOVES.get(type(message), ((), None))[1] is not None:
+            self._unsure.discard(message.job)
+
+    def _after(self, job: Job | None, message: wire.JobMessage) -> Job:
+        """What is said behind a gap may leave the state open (that it is held, or to be removed): then what comes next
+        tells where the job was."""
+        if job is not None and message.job in self._unsure:
+            return over_gap(job, message)
+        return fold(job, message)
 
     def jobs(self) -> dict[str, Job]:
         """The jobs at the end of the record. What waits for an event that is not there is taken as it is."""

@@ -36,6 +36,14 @@ class BatchJob(Kind):
     ends = ENDS
     managed_by = ("spec", "managedBy")
     drop = (("spec", "ttlSecondsAfterFinished"),)
+    # ValidateJobSpecUpdate of Kubernetes 1.34.
+    in_place = (
+        ("spec", "parallelism"),
+        ("spec", "completions"),
+        ("spec", "activeDeadlineSeconds"),
+        ("spec", "backoffLimit"),
+        ("spec", "maxFailedIndexes"),
+    )
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
         spec = manifest["spec"]
@@ -55,12 +63,10 @@ class BatchJob(Kind):
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
         yield of_template(manifest.at("spec", "template"))
 
-    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-        """ValidateJobSpecUpdate of Kubernetes 1.34: completions only of an Indexed Job, where they are parallelism."""
-        for name in ("parallelism", "activeDeadlineSeconds", "backoffLimit", "maxFailedIndexes"):
-            yield ("spec", name)
-        if manifest["spec"].get("completionMode") == "Indexed":
-            yield ("spec", "completions")
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+        """Completions only of an Indexed Job, where they are as many as its parallelism."""
+        indexed = manifest["spec"].get("completionMode") == "Indexed"
+        return tuple(path for path in self.in_place if indexed or path != ("spec", "completions"))
 
     def prepare(self, copy: dict[str, Any]) -> None:
         """Without manualSelector the selector and its labels belong to the API server that stored the Job."""

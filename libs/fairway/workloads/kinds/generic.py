@@ -114,6 +114,7 @@ class DeclaredKind(Kind):
         self.suspend_path = _split(declared.suspend)
         self.managed_by = _split(declared.managed_by)
         self.drop = tuple(_split(path) for path in declared.drop)
+        self.in_place = tuple(_split(path) for path in declared.in_place)
         self.ends = Ends(PLAIN.waits, self.fails)
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
@@ -170,9 +171,6 @@ class DeclaredKind(Kind):
                 here = here.get(key) if isinstance(here, dict) else None
             if here:
                 yield (*_split(path), "metadata")
-
-    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-        return map(_split, self.declared.in_place)
 
     def fails(self, shown: dict[str, Any], word: StatusWord) -> dict[str, Any]:
         """As the first check of `failed` would find it: a condition, or a value at a path of the status."""

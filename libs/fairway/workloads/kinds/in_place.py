@@ -11,20 +11,20 @@ from fairway.workloads.kinds.kind import Kind, Path
 
 Json = dict[str, Any]
 
-# The object's own. Those of its pods stand in its templates.
-_METADATA = (("metadata", "labels", "*"), ("metadata", "annotations", "*"))
 _MISSING = object()
 
 
 def fixed(kind: Kind, before: Json, after: Json) -> tuple[str, ...]:
-    """The fields that differ, and that the kind's operator does not take over while the job runs."""
-    open_ones = (*_METADATA, *kind.changes_in_place(after))
+    """The fields that differ, and that the kind's operator does not take over while the job runs. Labels and
+    annotations of the object itself are for the hub: in the member they stay what they were when it was applied."""
+    open_ones = kind.changes_in_place(after)
     return tuple(shown(path) for path in differing(before, after) if not any(_is(path, one) for one in open_ones))
 
 
 def differing(before: Json, after: Json) -> tuple[Path, ...]:
-    """Where two manifests do not say the same, each place as deep as they allow."""
-    return tuple(_differing(before, after, ()))
+    """Where two manifests do not say the same beside their metadata, each place as deep as they allow."""
+    one, other = ({key: part for key, part in each.items() if key != "metadata"} for each in (before, after))
+    return tuple(_differing(one, other, ()))
 
 
 def shown(path: Path) -> str:

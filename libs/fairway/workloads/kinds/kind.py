@@ -21,6 +21,8 @@ class Kind(ABC):
     `schedulers` are those that the kind's operator is for, `account` the service account that the operator's chart
     makes for pods that cannot do without its token.
     `drop` are fields that would remove a finished object before anybody saw it (time to live).
+    `in_place` are the fields of the spec that its operator takes over while the job runs, without starting anything of
+    it anew; `*` is any entry of a list, found by its name.
     `ends` is what the hub shows when no member speaks.
     `steady`: a gang that was up and is no longer is in trouble (not where pods come and go: Spark, Argo).
     `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
@@ -37,6 +39,7 @@ class Kind(ABC):
     drop: tuple[tuple[str, ...], ...] = ()
     name_limit: int = 63
     makes_services: bool = False
+    in_place: tuple[tuple[str, ...], ...] = ()
     holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)
     ends: Ends = PLAIN
     steady: bool = True
@@ -77,10 +80,9 @@ class Kind(ABC):
         """The kind's own clean-up of a member copy."""
         return
 
-    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
-        """The fields of a valid manifest that its operator takes over while the job runs, without starting anything of
-        it anew; `*` is any entry of a list. None, where nothing else is known."""
-        return ()
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+        """Of the fields that are `in_place` those that are so for this valid manifest."""
+        return self.in_place
 
     def set_labels(self, manifest: dict[str, Any], labels: Mapping[str, str]) -> None:
         """Put `labels` on the object and on every pod template of it, in place."""

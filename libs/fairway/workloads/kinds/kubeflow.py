@@ -32,6 +32,8 @@ from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.pods import read_pod_set, read_replicas
 
 _POLICY = ("spec", "runPolicy")
+# Kinds whose workers may become fewer or more while they run.
+_COME_AND_GO = ("PyTorchJob", "TFJob", "MPIJob")
 # Init containers that training-operator adds to a role's pods and that may ask for more than the role itself: the one
 # that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go). With it the launcher
 # enters the workers, as an account that the operator makes for this one job.
@@ -72,6 +74,10 @@ class KubeflowJob(Kind):
         self.plural = plural
         self.specs = specs
         self.roles = roles
+        workers = [("spec", specs, "Worker", "replicas")] if name in _COME_AND_GO else []
+        # mpi-operator makes a Job of the run policy once; training-operator 1.8 asks it at every look.
+        limits = [(*_POLICY, "activeDeadlineSeconds"), (*_POLICY, "backoffLimit")] if version == "v1" else []
+        self.in_place = (*limits, *workers)
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
         found = replicas(manifest, self.specs, self.roles)
@@ -116,23 +122,17 @@ class KubeflowJob(Kind):
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         check_priority(PodView(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)
 
-    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-        """training-operator 1.8 asks the run policy at every look; mpi-operator makes a Job of it once. Workers come
-        and go where the job was made for that: the others were told at their start how many they are."""
-        if self.api_version == "kubeflow.org/v1":
-            yield (*_POLICY, "activeDeadlineSeconds")
-            yield (*_POLICY, "backoffLimit")
+    def changes_in_place(self, manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+        """Workers come and go where the job was made for that: others were told at their start how many they are."""
         spec = manifest["spec"]
         elastic = spec.get("elasticPolicy") or {}
-        dynamic = {
+        made_for_it = {
             "PyTorchJob": "maxReplicas" in elastic and not elastic.get("metrics"),
             "TFJob": bool(spec.get("enableDynamicWorker")),
             "MPIJob": True,  # the hosts are found anew (discover_hosts.sh)
         }
-        if dynamic.get(self.name):
-            for role in spec[self.specs]:
-                if role.lower() == "worker":
-                    yield ("spec", self.specs, role, "replicas")
+        open_ones = made_for_it.get(self.name, False)
+        return tuple(path for path in self.in_place if open_ones or path[-1] != "replicas")
 
     def _growth(self, manifest: Field) -> int:
         """How many workers a PyTorchJob may have beyond its replicas: its operator makes an autoscaler for them where

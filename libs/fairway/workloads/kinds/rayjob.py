@@ -32,6 +32,9 @@ class RayJob(Kind):
     plural = "rayjobs"
     ends = RAY
     managed_by = ("spec", "managedBy")
+    # KubeRay 1.3 asks these anew at every look. Of a changed rayClusterSpec it makes nothing while the cluster is there
+    # (controllers/ray/rayjob_controller.go).
+    in_place = (("spec", "activeDeadlineSeconds"), ("spec", "backoffLimit"))
     name_limit = 47  # KubeRay refuses longer names: it appends to them for the cluster's Services
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
@@ -118,12 +121,6 @@ class RayJob(Kind):
         taken = manifest.at("spec", "rayClusterSpec", "headGroupSpec", "headService", "spec", "externalIPs")
         if taken.given:
             ruling.baseline(PodView(taken), "takes what is sent to addresses outside the cluster")
-
-    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-        """KubeRay 1.3 asks these anew at every look. Of a changed rayClusterSpec it makes nothing while the cluster is
-        there (controllers/ray/rayjob_controller.go)."""
-        yield ("spec", "activeDeadlineSeconds")
-        yield ("spec", "backoffLimit")
 
     def prepare(self, copy: dict[str, Any]) -> None:
         """Write KubeRay's default submitter out, so that its pod carries our labels and is counted as ours."""

@@ -46,6 +46,8 @@ class VolcanoJob(Kind):
     ends = ENDS
     suspend_path = ()
     drop = (("spec", "ttlSecondsAfterFinished"),)
+    # What its webhook lets pass (validateJobUpdate of Volcano 1.10).
+    in_place = (("spec", "minAvailable"), ("spec", "tasks", "*", "replicas"), ("spec", "tasks", "*", "minAvailable"))
     holds = ()  # Volcano minds neither Reservations nor nominations
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
@@ -111,12 +113,6 @@ class VolcanoJob(Kind):
                 ruling.unseen(
                     PodView(plugin), f"{shown(name)} is a plugin, and Fairway does not know what it makes of pods"
                 )
-
-    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-        """What its webhook lets pass (validateJobUpdate of Volcano 1.10)."""
-        yield ("spec", "minAvailable")
-        yield ("spec", "tasks", "*", "replicas")
-        yield ("spec", "tasks", "*", "minAvailable")
 
     def prepare(self, copy: dict[str, Any]) -> None:
         """Write out the name that Volcano would give a task without one."""

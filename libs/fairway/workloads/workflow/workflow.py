@@ -42,6 +42,8 @@ class Workflow(Kind):
     ends = ENDS
     steady = False
     drop = (("spec", "ttlStrategy"), ("spec", "ttlSecondsAfterFinished"))
+    # What Argo 3.6 asks at every look (workflow/controller/operator.go).
+    in_place = (("spec", "parallelism"), ("spec", "activeDeadlineSeconds"), ("spec", "shutdown"))
     holds = ()  # its pods come and go; what would be held is the room of the widest step
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
@@ -87,11 +89,6 @@ class Workflow(Kind):
 
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
         return pod_templates.pod_templates(manifest)
-
-    def changes_in_place(self, manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-        """What Argo 3.6 asks at every look (workflow/controller/operator.go)."""
-        for name in ("parallelism", "activeDeadlineSeconds", "shutdown"):
-            yield ("spec", name)
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         pod_templates.besides(manifest, ruling)

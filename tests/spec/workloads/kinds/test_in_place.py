@@ -59,17 +59,12 @@ OPEN = {
         job(completionMode="Indexed", completions=2),
         job(completionMode="Indexed", completions=1, parallelism=1),
     ),
-    "labels and annotations of the object": (
-        "SparkApplication.sparkoperator.k8s.io/v1beta2",
-        {"metadata": {"labels": {"a": "1", "b": "2"}}},
-        {"metadata": {"labels": {"a": "2"}, "annotations": {"c": "3"}}},
-    ),
     "workers of an elastic PyTorchJob": ("PyTorchJob.kubeflow.org/v1", torch(2, **ELASTIC), torch(1, **ELASTIC)),
     "a PyTorchJob's limits": ("PyTorchJob.kubeflow.org/v1", torch(), torch(**POLICY)),
     "workers of a TFJob that is told of them": (
         "TFJob.kubeflow.org/v1",
-        replicas("tfReplicaSpecs", "worker", 3, enableDynamicWorker=True),
-        replicas("tfReplicaSpecs", "worker", 2, enableDynamicWorker=True),
+        replicas("tfReplicaSpecs", "Worker", 3, enableDynamicWorker=True),
+        replicas("tfReplicaSpecs", "Worker", 2, enableDynamicWorker=True),
     ),
     "workers of an MPIJob": (
         "MPIJob.kubeflow.org/v2beta1",
@@ -198,7 +193,12 @@ status: {running: [{condition: Ready}]}
         pytest.param(
             {"spec": {}}, {"spec": {"suspend": False, "queue": None, "args": []}}, id="nothing in other words"
         ),
-        pytest.param({}, {"metadata": {"annotations": {}}}, id="an empty mapping"),
+        pytest.param({"spec": {}}, {"spec": {"runPolicy": {}}}, id="an empty mapping"),
+        pytest.param(
+            {"metadata": {"labels": {"a": "1"}}},
+            {"metadata": {"name": "a"}},
+            id="the object's own labels",
+        ),
         pytest.param({"a": [{"b": 1}]}, {"a": [{"b": 1}]}, id="the same list"),
     ],
 )

@@ -36,12 +36,15 @@ def test_what_is_so_already_needs_no_patch() -> None:
 
 def test_what_others_wrote_stays() -> None:
     there = live(job(backoffLimit=6), annotations={"seal": "s"}, labels={"own": "1", "theirs": "2"})
-    after = job(activeDeadlineSeconds=60)
-    after["metadata"] = {"name": "a", "labels": {"own": "2"}, "annotations": {"a/b~c": "3"}}
+    after = {**job(activeDeadlineSeconds=60), "metadata": {"name": "a", "labels": {"own": "2"}}}
     found = patched(there, job(), after)
     assert found["spec"] == job(backoffLimit=6, activeDeadlineSeconds=60)["spec"]
-    assert found["metadata"]["labels"] == {"own": "2", "theirs": "2"}
-    assert found["metadata"]["annotations"] == {"seal": "s", "a/b~c": "3"}
+    assert found["metadata"] == there["metadata"]
+
+
+def test_a_name_with_a_slash_is_one_step() -> None:
+    before, after = ({"spec": {"limits": {"a/b~c": count}}} for count in (1, 2))
+    assert patched(live({**before, "metadata": {}}), before, after)["spec"] == after["spec"]
 
 
 def test_what_is_taken_away_goes() -> None:
