@@ -173,6 +173,8 @@ class JobHistory:
         match message:
             case wire.Queue():
                 attempts.charged = attempts.over = False
+            case wire.Blocked():
+                attempts.charged = False  # it waits, though the word that it came back may be missing
             case wire.Dequeued():
                 attempts.charged = True
                 attempts.granted = message.charge
