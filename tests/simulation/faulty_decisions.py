@@ -21,6 +21,7 @@ from fairway.watcher import service as watcher
 from fairway.watcher.silence import Roster
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Report
+from fairway.wire.reasons import Code, Reason
 from fairway.workloads import member_copy
 
 Patch = pytest.MonkeyPatch
@@ -126,7 +127,12 @@ def hopeful(patch: Patch) -> None:
 
 def mute(patch: Patch) -> None:
     """Who stands behind a blocking head does not say so."""
-    patch.setattr(order.QueueOrder, "_behind", lambda self, entry: None)
+    stay = order.QueueOrder._stay
+
+    def silently(self: order.QueueOrder, entry: Any, gates: tuple[Reason, ...]) -> None:
+        stay(self, entry, tuple(one for one in gates if one.code is not Code.BEHIND_HEAD))
+
+    patch.setattr(order.QueueOrder, "_stay", silently)
 
 
 def uncharged(patch: Patch) -> None:

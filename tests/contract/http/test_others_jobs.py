@@ -9,9 +9,12 @@ import pytest
 import pytest_asyncio
 
 from fairway.domain.names import job_id
+from fairway.queue.position import places
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from tests.spec.builders.views import of, tree
+from tests.spec.builders.waiting import BLOCK, quota, waiting
 from tests.support.http_door import ADMIN, NOW, POLICY, TENANT_A, TENANT_B, House, job, opened, row
 
 MINE = "mine-aaaaaaaaaa"
@@ -111,6 +114,32 @@ async def test_a_list_does_without_a_queue_that_is_silent(house: House) -> None:
     async with house.client(TENANT_A) as client:
         (one,) = (await client.get(f"/v1/jobs?id={MINE}")).json()["items"]
     assert (one["reason"], one["text"]) == ("Queued", "nothing is known to stand against it")
+
+
+async def test_two_tenants_of_one_blocking_queue_are_told_of_each_other_as_far_as_they_may_know(house: House) -> None:
+    """As the queue itself answers: the first of three is of another tenant, and lacks quota."""
+    full = {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 30}}
+    view = of(waiting("first", why=quota()), waiting("second", 1), waiting("third", 2), queues=BLOCK, **full)
+    theirs = msgspec.structs.replace(view.jobs["first"], tenant="team-b")
+    view.queued.put(theirs)
+    await house.has(theirs, view.jobs["second"], view.jobs["third"])
+
+    async def where(data: bytes) -> bytes:
+        asked = msgspec.json.decode(data, type=asks.QueueAsk)
+        first, *also = places(view, [asked.job, *asked.also], NOW)
+        return msgspec.json.encode(asks.QueueAnswer(**msgspec.structs.asdict(first), also=tuple(also)))
+
+    await house.bus.answer(asks.QUEUE, where)
+    turn = f"{TURN.text}; before it"
+    lacks = "quota root/a has 2 of 32 nvidia.com/gpu left and the job needs 8"
+    async with house.client(TENANT_A) as client:
+        mine = (await client.get("/v1/jobs/third/why")).json()
+        listed = {one["id"]: one["text"] for one in (await client.get("/v1/jobs?namespace=team-a")).json()["items"]}
+    assert mine["because"].lower() == f"{lacks}; and {turn}: a job of another tenant.".lower()
+    assert mine["queue"]["ahead"] == ["team-a/second", "a job of another tenant"]
+    assert [listed[one] for one in ("second", "third")] == [f"{lacks}; and {turn}: a job of another tenant"] * 2
+    admin = (await house.http.get("/v1/jobs/third/why")).json()["because"]
+    assert admin.lower() == f"{lacks}; and {turn}: team-b/first ({lacks}).".lower()
 
 
 async def test_of_the_first_in_a_queue_only_its_size_is_told(house: House) -> None:
