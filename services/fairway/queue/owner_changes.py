@@ -13,17 +13,18 @@ from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
 # It may overtake the admission of its job, its way into a queue, or the removal of its last attempt: it is looked at
-# again after this long (ms), for about ten seconds.
+# again after this long (ms). Of a job that is on its way into a queue without end, else for about ten seconds.
 _AGAIN_MS = 500
 _TRIES = 20
 
 
 def too_soon(view: JobRows, message: wire.HoldJob | wire.Revised, delivered: int) -> int | None:
-    """After how many ms it is to be looked at again."""
+    """After how many ms it is to be looked at again. Before its admission is in the record nothing is said of a job."""
     job = view.jobs.get(message.job)
-    busy = job is not None and (job.state is State.ADMITTED or bool(job.removing)) and not job.cancelling
-    early = job is None or (busy and isinstance(message, wire.Revised))
-    return _AGAIN_MS if early and delivered < _TRIES else None
+    if job is not None and job.state is State.ADMITTED:
+        return _AGAIN_MS
+    gone = job is None or (isinstance(message, wire.Revised) and bool(job.removing) and not job.cancelling)
+    return _AGAIN_MS if gone and delivered < _TRIES else None
 
 
 def hold(turn: QueueOrder, message: wire.HoldJob) -> Changes:

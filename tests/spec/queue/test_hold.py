@@ -56,7 +56,7 @@ class Case:
 
 BACK = ["held", "lost", "recall", "queue"]
 HELD = {
-    "before it has a queue": Case(admitted, ["held"]),
+    "before it has a queue it is put off": Case(admitted, []),
     "one that waits says for what": Case(lambda: waiting("a"), ["held", "blocked"], Code.SUSPENDED),
     "one that waits for quota": Case(lambda: waiting("a", why=quota()), ["held", "blocked"], Code.SUSPENDED, FULL),
     "one that waits for room": Case(lambda: waiting("a", why=room()), ["held", "blocked"], Code.SUSPENDED),
@@ -218,7 +218,9 @@ def test_its_charge_goes_with_the_turn_that_it_gets_when_it_is_let_go() -> None:
     ("delivered", "want"), [(1, Decision(again_in=500)), (20, NOTHING)], ids=["it is looked at again", "and given up"]
 )
 def test_a_hold_that_overtook_its_job_waits_for_it(delivered: int, want: Decision) -> None:
+    """For one that is on its way to its queue without end."""
     assert decide(of(), hold(delivered=delivered), NOW) == want
+    assert decide(of(admitted()), hold("llm-1", delivered=delivered), NOW) == Decision(again_in=500)
 
 
 def test_a_held_job_can_be_cancelled() -> None:
