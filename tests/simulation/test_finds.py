@@ -13,7 +13,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "unguarded": ("rev", ("rough", 0)),
     "chained": ("room", ("hostile", 943)),
     "stale": ("reason", ("rough", 0)),
-    "forgetful": ("room", ("rough", 14)),
+    "forgetful": ("room", ("rough", 6)),
     "tardy": ("dead letter", ("rough", 0)),
     "unmet": ("quota", ("hostile", 0)),
     "impatient": ("one attempt", ("rough", 0)),

@@ -13,7 +13,7 @@ MOST_ALSO = 500
 
 
 class QueueAsk(Struct, frozen=True, omit_defaults=True):
-    """Where does this job stand? And where do those of `also`?"""
+    """Where does this job stand (none, if it is empty)? And for what do those of `also` wait?"""
 
     job: str
     also: tuple[str, ...] = ()
@@ -45,6 +45,7 @@ class QueuePlace(Struct, frozen=True, omit_defaults=True):
 
 
 class QueueAnswer(QueuePlace, frozen=True, omit_defaults=True):
-    """Where the job stands, and the others that were asked about, in that order."""
+    """Where the job stands; and for what the others wait, in the order in which they were asked about. Who is ahead of
+    those is not said."""
 
     also: tuple[QueuePlace, ...] = ()

@@ -35,7 +35,7 @@ from fairway.process.settings import Settings
 from fairway.process.streams import provisioned, views_provisioned
 from fairway.propagator.held_room import PAUSE
 from fairway.queue import service as queue
-from fairway.queue.position import places
+from fairway.queue.position import answer
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
@@ -217,5 +217,4 @@ def place_of(parts: Parts | None, asked: asks.QueueAsk) -> asks.QueueAnswer:
     """Where jobs stand in the queue of this process; an empty place for one that does not wait."""
     if parts is None or not parts.queues or not parts.loops["queue"].ready:
         return asks.QueueAnswer(queue="")
-    place, *also = places(parts.queues[-1], (asked.job, *asked.also[: asks.MOST_ALSO]), parts.clock.now())
-    return asks.QueueAnswer(**structs.asdict(place), also=tuple(also))
+    return answer(parts.queues[-1], asked, parts.clock.now())

@@ -41,6 +41,7 @@ class FreedRooms:
         self._view = view
         self._now = now
         self._left: dict[str, Freed] | None = None
+        self._found: dict[str, str | None] = {}  # by shape
 
     def of(self, room: Mapping[str, Freed]) -> dict[str, Freed]:
         """What is left of these rooms; once asked for it stays, less what is taken."""
@@ -52,13 +53,20 @@ class FreedRooms:
 
     def take(self, cluster: str, amounts: Resources) -> None:
         if self._left is not None and cluster in self._left:
+            self._found = {}
             self._left[cluster] = taken_of(self._left[cluster], amounts)
 
     def where(self, entry: WaitingJob) -> str | None:
         """The first of these rooms that is enough for one that lacks room; empty when some room is not known. None when
         there is none, or when the scheduler had none for its shape since room was last freed anywhere."""
-        if self._view.queued.asked.get(entry.key[1]) == self._view.freed:
+        shape = entry.key[1]
+        if self._view.queued.asked.get(shape) == self._view.freed:
             return None
+        if shape not in self._found:
+            self._found[shape] = self._enough(entry)
+        return self._found[shape]
+
+    def _enough(self, entry: WaitingJob) -> str | None:
         rooms = self.of(self._view.room)
         for name in sorted(rooms):
             if enough(entry, rooms[name], self._now):

@@ -1,25 +1,33 @@
-"""Where waiting jobs stand: their positions, who is ahead, and what they wait for as of now. Pure."""
+"""Where a waiting job stands: its position, who is ahead, and what it and others wait for as of now. Pure."""
 
-from collections.abc import Iterable
+from msgspec.structs import asdict, replace
 
 from fairway.queue.standing import Standings, all_of
 from fairway.queue.view import View
 from fairway.queue.waiting_jobs import WaitingJob
-from fairway.wire.asks import MOST_AHEAD, QueuePlace
+from fairway.wire.asks import MOST_AHEAD, MOST_ALSO, QueueAnswer, QueueAsk, QueuePlace
 from fairway.wire.reasons import Code
 
 
-def places(view: View, names: Iterable[str], now: int) -> list[QueuePlace]:
-    """In this order; of one that does not wait here an empty one."""
+def answer(view: View, asked: QueueAsk, now: int) -> QueueAnswer:
+    """Of one that does not wait here the place is empty."""
     stands = Standings(view, now)
-    entries = (view.queued.entries.get(name) for name in names)
-    return [_place(stands, entry) if entry else QueuePlace(queue="") for entry in entries]
-
-
-def _place(stands: Standings, entry: WaitingJob) -> QueuePlace:
-    queue = entry.job.queue
-    line = stands.view.queued.lines[queue]
+    entries = view.queued.entries
+    also = tuple(_gates(stands, entries.get(name)) for name in asked.also[:MOST_ALSO])
+    entry = entries.get(asked.job)
+    if entry is None:
+        return QueueAnswer(queue="", also=also)
+    line = view.queued.lines[entry.job.queue]
     index = line.index(entry.place)
+    ahead = tuple(other[2] for other in line[max(0, index - MOST_AHEAD) : index])
+    found = replace(_gates(stands, entry), position=index + 1, ahead=ahead)
+    return QueueAnswer(**asdict(found), also=also)
+
+
+def _gates(stands: Standings, entry: WaitingJob | None) -> QueuePlace:
+    if entry is None:
+        return QueuePlace(queue="")
+    queue = entry.job.queue
     spec = stands.view.queues.get(queue)
     gates = stands.reasons(entry)
     why = all_of(gates)
@@ -33,8 +41,6 @@ def _place(stands: Standings, entry: WaitingJob) -> QueuePlace:
     return QueuePlace(
         queue=queue,
         policy=spec.policy if spec else "Priority",
-        position=index + 1,
-        ahead=tuple(other[2] for other in line[max(0, index - MOST_AHEAD) : index]),
         lacks=why.code,
         text=why.text,
         running_ahead=len(flying),

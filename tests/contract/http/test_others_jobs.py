@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from fairway.domain.names import job_id
-from fairway.queue.position import places
+from fairway.queue.position import answer
 from fairway.wire import asks
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -126,8 +126,7 @@ async def test_two_tenants_of_one_blocking_queue_are_told_of_each_other_as_far_a
 
     async def where(data: bytes) -> bytes:
         asked = msgspec.json.decode(data, type=asks.QueueAsk)
-        first, *also = places(view, [asked.job, *asked.also], NOW)
-        return msgspec.json.encode(asks.QueueAnswer(**msgspec.structs.asdict(first), also=tuple(also)))
+        return msgspec.json.encode(answer(view, asked, NOW))
 
     await house.bus.answer(asks.QUEUE, where)
     turn = f"{TURN.text}; before it"

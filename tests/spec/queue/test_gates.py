@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from fairway.queue.decide import decide
-from fairway.queue.position import places
+from fairway.queue.position import answer
 from fairway.queue.view import Sweep
 from fairway.wire import jobs as wire
+from fairway.wire.asks import QueueAsk
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import GPU, T0, Life, S
 from tests.spec.builders.views import Given, events, gone, heard, of, told, tree
@@ -84,7 +85,7 @@ def test_a_job_that_comes_says_every_gate_that_is_shut(case: Case) -> None:
 def test_what_is_recorded_is_what_is_answered(case: Case) -> None:
     view = asked(case.given, *case.others, **case.view)
     said = [one for one in events(decide(view, heard(case.given), NOW)) if (one.job, one.verb) == ("x", "blocked")]
-    (place,) = places(view, ["x"], NOW)
+    place = answer(view, QueueAsk("x"), NOW)
     job = case.given.now
     told = said[-1] if said else wire.Blocked(job="x", tenant="team-a", attempt=1, rev=1, at=NOW, why=job.why)
     assert (place.lacks, place.text) == (told.why.code, told.why.text)

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from fairway.domain.decision import NOTHING, Decision
 from fairway.domain.job import Job, State
 from fairway.queue.decide import decide
-from fairway.queue.position import places
+from fairway.queue.position import answer
 from fairway.queue.view import QueueBegins
 from fairway.wire import jobs as wire
+from fairway.wire.asks import QueueAsk
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import SLOTS, T0, Life, S, admitted
 from tests.spec.builders.views import adds, events, gone, heard, of, puts, told, tree, verbs
@@ -229,5 +230,5 @@ def test_a_held_job_can_be_cancelled() -> None:
 
 
 def test_its_place_says_that_it_is_held() -> None:
-    (place,) = places(of(held(waiting("a"))), ["a"], NOW)
+    place = answer(of(held(waiting("a"))), QueueAsk("a"), NOW)
     assert (place.lacks, place.text) == (Code.SUSPENDED, SUSPENDED.text)

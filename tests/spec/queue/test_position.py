@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairway.queue.position import places
-from fairway.wire.asks import QueuePlace
+from fairway.queue.position import answer
+from fairway.wire.asks import QueueAnswer, QueueAsk
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import T0, Life, S
 from tests.spec.builders.views import Given, of, tree
@@ -19,9 +19,8 @@ FULL = {"tree": tree(), "usage": {"root/a|nvidia.com/gpu": 30}}
 ASKED = {"freed": 3}
 
 
-def place(view: Given, name: str) -> QueuePlace:
-    (found,) = places(view, [name], NOW)
-    return found
+def place(view: Given, name: str) -> QueueAnswer:
+    return answer(view, QueueAsk(name), NOW)
 
 
 def looked(*lives: Life, **view: Any) -> Given:
@@ -120,7 +119,7 @@ def test_why_it_waits(given: list[Life], view: dict[str, Any], codes: list[Code]
 
 
 def test_a_job_on_its_way_has_no_place() -> None:
-    assert place(of(flying("x")), "x") == QueuePlace(queue="")
+    assert place(of(flying("x")), "x") == QueueAnswer(queue="")
 
 
 def test_a_queue_knows_how_many_are_on_their_way() -> None:
@@ -142,6 +141,12 @@ def test_it_says_whose_turn_is_first(given: list[Life], queues: Any, behind: tup
     assert not any(f" {name} " in found.text for name in "qf"), "no sentence names another job"
 
 
-def test_several_are_asked_about_at_once() -> None:
-    found = places(of(waiting("a"), waiting("b", 1)), ["b", "gone", "a"], NOW)
-    assert [one.position for one in found] == [2, 0, 1]
+def test_several_are_asked_about_at_once_and_of_those_only_what_they_wait_for() -> None:
+    view = of(waiting("a", why=quota()), waiting("b", 1), **FULL)
+    found = answer(view, QueueAsk("", ("b", "gone", "a")), NOW)
+    assert [(one.lacks, one.position, one.ahead) for one in found.also] == [
+        (Code.WAITING_FOR_QUOTA, 0, ()),
+        ("", 0, ()),
+        (Code.WAITING_FOR_QUOTA, 0, ()),
+    ]
+    assert found.queue == ""

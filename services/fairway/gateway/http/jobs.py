@@ -87,7 +87,8 @@ class JobQuestions:
         # Asked once more where nothing was asked yet: of a list that is empty, too.
         if not await access.everywhere("list") and resume and not (jobs and jobs[-1].id == resume):
             resume = self._seal.close(resume)
-        places = await self._places(access, [job for job in jobs if job.state is State.QUEUED])
+        waiting = tuple(job.id for job in jobs if job.state is State.QUEUED)
+        places = await self._places(access, asks.QueueAsk("", waiting)) if waiting else {}
         return answer(JobPage(tuple(job_row(job, places.get(job.id)) for job in jobs), resume))
 
     async def one(self, request: Request) -> Response:
@@ -95,7 +96,8 @@ class JobQuestions:
 
     async def why(self, request: Request) -> Response:
         job = await self._job(request)
-        places = await self._places(access_of(request), [job] if job.state is State.QUEUED else [])
+        asked = asks.QueueAsk(job.id)
+        places = await self._places(access_of(request), asked) if job.state is State.QUEUED else {}
         return answer(why(job, places.get(job.id), self._world.clock.now(), await self._rows.frozen()))
 
     async def story(self, request: Request) -> Response:
@@ -126,18 +128,16 @@ class JobQuestions:
             raise _unknown(name)
         return job
 
-    async def _places(self, access: Access, jobs: Sequence[Job]) -> dict[str, asks.QueuePlace]:
+    async def _places(self, access: Access, asked: asks.QueueAsk) -> dict[str, asks.QueuePlace]:
         """Where jobs stand in their queues, as far as the caller may know; none when the queue service does not answer:
         their rows must do then."""
-        if not jobs:
-            return {}
-        names = [job.id for job in jobs]
-        question = msgspec.json.encode(asks.QueueAsk(names[0], tuple(names[1:])))
         try:
-            first = _placed(await self._world.bus.ask(asks.QUEUE, question, timeout=_PLACE_S))
+            data = await self._world.bus.ask(asks.QUEUE, msgspec.json.encode(asked), timeout=_PLACE_S)
+            said = _placed(data)
         except (Unreachable, OSError, TimeoutError, msgspec.DecodeError):
             return {}
-        found = {name: place for name, place in zip(names, (first, *first.also), strict=False) if place.queue}
+        both = zip((asked.job, *asked.also), (said, *said.also), strict=False)
+        found = {name: place for name, place in both if place.queue}
         return dict(zip(found, await Redaction(self._rows, access).places(list(found.values())), strict=True))
 
 
