@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from fairway.adapters.adoption import check_ours
 from fairway.domain.tenancy import member_namespace
-from fairway.lab.kubesim.api.errors import ApiError
 from fairway.lab.kubesim.api.json_patch import json_patch
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused, check_labels
 from fairway.runtime.ports import Clock, Unreachable
@@ -199,11 +198,7 @@ class MemoryCluster:
     def _patched(self, key: Key, found: Json, steps: list[Json]) -> Json:
         if key[2] in self.refuses:
             raise ClusterRefused(self.refuses[key[2]], f"{self.name} does not change {key[2]}")
-        copy: Json = msgspec.json.decode(msgspec.json.encode(found))
-        try:
-            self.objects[key] = json_patch(copy, steps)
-        except ApiError as error:
-            raise ClusterRefused("Invalid", str(error)) from None
+        self.objects[key] = json_patch(msgspec.json.decode(msgspec.json.encode(found)), steps)
         self._tell(key, self.objects[key])
         return self.objects[key]
 
