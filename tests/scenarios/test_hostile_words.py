@@ -15,6 +15,7 @@ from fairway.wire import subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 from tests.scenarios.memory_fleet import Fleet, manifest, running, runs
+from tests.spec.builders.lives import spec
 
 WHY = Reason(Code.CANCELLED, "forged")
 # Of a running job of team-a, in its first attempt in c1, at revision 6 or so.
@@ -25,6 +26,14 @@ FORGED: dict[str, Callable[[str, int], wire.JobMessage]] = {
         job=job, tenant="team-b", attempt=1, rev=rev, cluster="c1", why=WHY, final=True
     ),
     "recall": lambda job, rev: wire.Recall(job=job, tenant="team-b", attempt=1, rev=rev, cluster="c1", why=WHY),
+    "revise": lambda job, rev: wire.Revise(
+        job=job,
+        tenant="team-b",
+        manifest=msgspec.Raw(msgspec.json.encode(manifest("victim", 1, 1, namespace="team-b"))),
+        source="hub",
+        who=Actor("hub:team-b", "hub"),
+    ),
+    "adjust": lambda job, rev: wire.Adjust(job=job, tenant="team-b", attempt=1, cluster="c1", spec=spec("victim")),
     "far ahead": lambda job, rev: wire.Lost(
         job=job, tenant="team-b", attempt=1, rev=2**31 - 1, cluster="c1", why=WHY, final=True
     ),

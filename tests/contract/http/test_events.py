@@ -44,13 +44,24 @@ async def test_events_are_those_of_one_tenant_from_now_on(house: House) -> None:
     assert b'"tenant":"team-a"' in event
 
 
-async def test_events_go_on_after_the_last_one_heard_and_carry_no_manifest(house: House) -> None:
+SECRET = msgspec.Raw(b'{"env":"s3cret"}')
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param(wire.Submitted(tenant="team-a", manifest=SECRET), id="as it was submitted"),
+        pytest.param(wire.Revise(tenant="team-a", manifest=SECRET, policies=(SECRET,), source="hub"), id="as changed"),
+    ],
+)
+async def test_events_go_on_after_the_last_one_heard_and_carry_no_manifest(
+    house: House, message: wire.JobMessage
+) -> None:
     await house.say("1", wire.Running(job="a", tenant="team-a", cluster="c1"))
-    secret = msgspec.Raw(b'{"env":"s3cret"}')
-    await house.say("2", wire.Submitted(tenant="team-a", manifest=secret))
+    await house.say("2", message)
     _, rest = await heard(house, 1, 1)
     (event,) = await rest
-    assert event.startswith(b"id: 2\nevent: submitted\n")
+    assert event.startswith(f"id: 2\nevent: {message.verb}\n".encode())
     assert b"s3cret" not in event
 
 

@@ -234,3 +234,10 @@ def test_a_gang_that_is_no_longer_up_may_come_up_again(life: Life, after: int, w
     assert verbs(decision) == want
     if want:
         assert events(decision)[0].why.text == "no longer up in c1 for 61 s: 3 of 4 pods are up"
+
+
+@pytest.mark.parametrize(("gang", "want"), [(4, ["lost", "recall", "queue"]), (8, [])], ids=["its own", "of before"])
+def test_a_gang_that_was_made_smaller_is_not_measured_by_what_it_was(gang: int, want: list[str]) -> None:
+    life = running()
+    view = of(life, overdue=["llm-1"], down={"llm-1": Down(1, life.at, "4 of 8 pods are up", gang)})
+    assert verbs(decide(view, told(Late()), life.at + 1_000 * S)) == want

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from fairway.adapters.adoption import check_ours
 from fairway.domain.tenancy import member_namespace
+from fairway.lab.kubesim.api.json_patch import json_patch
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused, check_labels
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire.reasons import Code
@@ -174,11 +175,13 @@ class MemoryCluster:
     async def patch(
         self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
     ) -> Json | None:
-        """Only what Fairway itself patches: the status, or the labels, of an object whose uid is known."""
+        """Only what Fairway itself patches: the status, the labels, or the spec of an object whose uid is known."""
         self._reached()
         found = self.objects.get((kind, namespace, name))
         if found is None:
             return None
+        if isinstance(body, list) and all("/status" not in step["path"] for step in body):
+            return self._patched((kind, namespace, name), found, body)
         values = {step["path"]: step["value"] for step in body} if isinstance(body, list) else {}
         meta: Json = body["metadata"] if isinstance(body, dict) else {"uid": values.get("/metadata/uid")}
         if meta.get("uid") != found["metadata"]["uid"]:
@@ -190,6 +193,13 @@ class MemoryCluster:
             self._tell(key, self.objects[key])
         else:
             self.show(key, values["/status"])
+        return self.objects[key]
+
+    def _patched(self, key: Key, found: Json, steps: list[Json]) -> Json:
+        if key[2] in self.refuses:
+            raise ClusterRefused(self.refuses[key[2]], f"{self.name} does not change {key[2]}")
+        self.objects[key] = json_patch(msgspec.json.decode(msgspec.json.encode(found)), steps)
+        self._tell(key, self.objects[key])
         return self.objects[key]
 
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
