@@ -11,7 +11,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "unsaid": ("rev", ("rough", 3)),
     "early": ("reason", ("hostile", 4)),
     "unguarded": ("rev", ("rough", 0)),
-    "chained": ("room", ("hostile", 943)),
+    "chained": ("room", ("hostile", 113)),
     "stale": ("reason", ("rough", 0)),
     "forgetful": ("room", ("rough", 6)),
     "tardy": ("dead letter", ("rough", 0)),
