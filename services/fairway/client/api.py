@@ -178,7 +178,8 @@ _SHORT = {"vcjob": "Job", "vj": "Job", "wf": "Workflow", "sparkapp": "SparkAppli
 
 def meant(rows: list[dict[str, Any]], name: str, text: str) -> str:
     """The job of these rows that `name` means: by id, else by name, else by how one of them begins. Of several lives
-    of one name it is the one that has not ended, else the newest."""
+    of one name it is the object that the hub holds, which is what kubectl shows by that name: another job that has the
+    name is meant by its id. Else it is the one that has not ended, else the newest."""
 
     def named(row: Mapping[str, Any]) -> str:
         return str(row.get("name", ""))
@@ -191,9 +192,14 @@ def meant(rows: list[dict[str, Any]], name: str, text: str) -> str:
     if len(names) > 1:
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         raise Failure(USAGE, f"{text} may mean {shown}", "write more of it, or namespace/name")
-    return str(max(found, key=lambda row: (row["state"] not in ENDED, row["submitted_at"]))["id"])
+    kinds = sorted({str(row.get("kind", "")) for row in found if row["state"] not in ENDED})
+    if len(kinds) > 1:
+        raise Failure(USAGE, f"{names[0]} is a {' and a '.join(kinds)}", f"write {kinds[0].lower()}/{name}, or its id")
+    return str(max(found, key=lambda row: (row["state"] == HELD, row["state"] not in ENDED, row["submitted_at"]))["id"])
 
 
+# The state of an object that is held on the hub, and not submitted.
+HELD = "held"
 ENDED = frozenset({"succeeded", "failed", "cancelled", "rejected"})
 
 
