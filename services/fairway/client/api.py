@@ -148,19 +148,22 @@ class Api:
             seen.add(after)
 
     def find(self, text: str, namespace: str = "") -> str:
-        """The id of the job meant by an id, `namespace/name`, `kind/name` as kubectl writes it, a name, or the
-        beginning of one of them."""
-        head, slash, tail = text.partition("/")
-        kind = kind_of(head) if slash else ""
-        namespace = namespace or ("" if slash and not kind else namespace_of())
-        if not slash and not namespace:
+        """The id of the job meant by an id, `namespace/name`, `kind/name` as kubectl writes it, `namespace/kind/name`,
+        a name, or the beginning of one of them."""
+        *front, name = text.split("/", 2)
+        kind = kind_of(front[-1]) if front else ""
+        if len(front) == 2 and not kind:
+            raise Failure(USAGE, f"{front[1]} is no kind of job", "write namespace/kind/name, such as team-a/job/train")
+        if front and not (kind and len(front) == 1):
+            namespace = front[0]
+        namespace = namespace or namespace_of()
+        if not front and not namespace:
             try:
                 return str(self.get(f"/v1/jobs/{text}")["id"])
             except GatewayRefusal as refusal:
                 if refusal.status != 404:
                     raise
-        space, name = (head, tail) if slash and not kind else (namespace, tail or text)
-        return meant([row for row in self.jobs(space) if not kind or row["kind"] == kind], name, text)
+        return meant([row for row in self.jobs(namespace) if not kind or row["kind"] == kind], name or text, text)
 
 
 def kind_of(word: str) -> str:

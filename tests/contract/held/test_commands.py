@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fairway.client.failure import DENIED
+from fairway.client.failure import DENIED, USAGE
 from fairway.domain.decision import Step
 from fairway.domain.held_object import HeldObject, kept
 from fairway.runtime.ports import Commit
@@ -48,6 +48,7 @@ async def test_both_are_listed(tmp_path: Path) -> None:
     [
         pytest.param(("why", "train"), "Job team-a/train is held on the hub", SAID, id="why, by its name"),
         pytest.param(("why", "job/train"), "Job team-a/train is held on the hub", SAID, id="as kubectl writes it"),
+        pytest.param(("why", "team-a/Job/train"), "Job team-a/train is held on the hub", SAID, id="with its namespace"),
         pytest.param(("why", "train-aaaaaaaaaa"), "Job team-a/train is held on the hub", SAID, id="by its job's id"),
         pytest.param(("story", "train"), "Job team-a/train: held on the hub", SAID, id="its story"),
         pytest.param(("get", "job", "train", "-o", "name"), "train-aaaaaaaaaa\n", "", id="get, by its name"),
@@ -61,6 +62,11 @@ async def test_by_its_name_the_object_that_is_held_is_meant_and_the_other_job_by
 ) -> None:
     code, text = await said(tmp_path, *words)
     assert (code, text.startswith(begins), has in text) == (0, True, True), text
+
+
+async def test_a_kind_that_is_none_is_named(tmp_path: Path) -> None:
+    code, text = await said(tmp_path, "why", "team-a/deployment/train")
+    assert (code, "deployment is no kind of job" in text) == (USAGE, True), text
 
 
 async def test_nothing_is_cancelled_by_its_name(tmp_path: Path) -> None:
