@@ -95,7 +95,7 @@ def _moves(one: HeldObject, holder: NameHolder | None) -> tuple[str, ...]:
         return (_FREED,)
     if holder is not None:
         other = f"job {holder.id}" if holder.job is not None else "that job"
-        ends = f"{other} ends or is cancelled, and nothing of it is left in a cluster"
+        ends = f"{other} ends, or is cancelled and nothing of it is left in a cluster"
         return ends, "this object is applied under another name"
     if one.why.code in _BY_ITSELF:
         return (_BY_ITSELF[one.why.code],)

@@ -1,7 +1,8 @@
 """The hub's objects that are held and not submitted, where jobs are listed and asked about."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 
+import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
@@ -72,7 +73,8 @@ def row_of_held(one: HeldObject) -> JobRow:
 
 
 class HeldObjects:
-    """A job that is there counts before an object of its id: the hub is about to let go of that one."""
+    """A live job counts before an object of its id: the hub is about to let go of that one. One that has ended was an
+    earlier job of the object, which is asked for by its uid then."""
 
     def __init__(self, world: World, rows: Reader) -> None:
         self._world = world
@@ -80,13 +82,18 @@ class HeldObjects:
 
     async def one(self, name: str, access: Access) -> HeldObject | None:
         """By its uid, or the id that its job will have; None: the caller may not see it, either."""
-        held = (await self._rows.held([name])).get(name)
-        return held if held is not None and await access.jobs("get", held.namespace) else None
+        for held in await self._known([name]):
+            if await access.jobs("get", held.namespace):
+                return held
+        return None
 
     async def some(self, names: Iterable[str], passes: Passes[HeldObject]) -> tuple[JobRow, ...]:
         """Those of these that are held and pass."""
+        return tuple([row_of_held(one) for one in await self._known(names) if await passes(one)])
+
+    async def _known(self, names: Iterable[str]) -> list[HeldObject]:
         held = {one.uid: one for one in (await self._rows.held(names)).values()}
-        return await self._shown([one for one in held.values() if await passes(one)])
+        return await self._present(held.values())
 
     async def part(self, after: str, most: int, passes: Passes[HeldObject]) -> HeldPart:
         """Of the page that goes on behind `after`."""
@@ -96,12 +103,16 @@ class HeldObjects:
         last = held[-1].uid if held else ""
         if len(held) == most:
             resume = last  # jobs may follow
-        rows = await self._shown(held)
+        rows = tuple(map(row_of_held, await self._present(held)))
         return HeldPart(rows, resume=f"{_MARK}{resume}" if resume else "", own=bool(resume) and resume == last)
 
-    async def _shown(self, held: Sequence[HeldObject]) -> tuple[JobRow, ...]:
+    async def _present(self, held: Collection[HeldObject]) -> list[HeldObject]:
         jobs = await self._rows.jobs(one.job for one in held if one.job) if held else {}
-        return tuple(row_of_held(one) for one in held if one.job not in jobs)
+        return [
+            msgspec.structs.replace(one, job="") if one.job in jobs else one
+            for one in held
+            if one.job not in jobs or jobs[one.job].ended
+        ]
 
     async def why(self, one: HeldObject, access: Access) -> Why:
         return why_held(one, await self._holder(one, access), self._world.clock.now())

@@ -112,6 +112,16 @@ async def test_an_object_whose_job_is_there_is_listed_once(house: House) -> None
     assert (await house.http.get(f"/v1/jobs/{ONE.job}/why")).json()["state"] == "queued"
 
 
+async def test_an_object_that_was_refused_and_changed_is_held_beside_its_rejected_job(house: House) -> None:
+    """That one is found by its id, as ever, and the object by its uid."""
+    await holds(house, ONE)
+    await house.has(row(ONE.job, "rejected"))
+    rows = (await house.http.get("/v1/jobs")).json()["items"]
+    assert [(one["id"], one["state"]) for one in rows] == [(ONE.uid, "held"), (ONE.job, "rejected")]
+    states = [(await house.http.get(f"/v1/jobs/{name}/why")).json()["state"] for name in (ONE.uid, ONE.job)]
+    assert states == ["held", "rejected"]
+
+
 @pytest.mark.parametrize("name", [ONE.job, ONE.uid])
 async def test_it_is_found_and_explained_by_the_id_of_its_job_and_by_its_uid(house: House, name: str) -> None:
     await holds(house, ONE)

@@ -50,7 +50,7 @@ class Case:
     holder: NameHolder | None = None
 
 
-ENDS = "Job llm-1 ends or is cancelled, and nothing of it is left in a cluster."
+ENDS = "Job llm-1 ends, or is cancelled and nothing of it is left in a cluster."
 OTHER_NAME = "This object is applied under another name."
 CASES = {
     "no policy selects it: the policy that would": Case(
@@ -86,7 +86,7 @@ CASES = {
     "whoever has its name is not to be seen: no id": Case(
         msgspec.structs.replace(TAKEN, text="the name is taken"),
         "metadata.name: the name is taken.",
-        ("That job ends or is cancelled, and nothing of it is left in a cluster.", OTHER_NAME),
+        ("That job ends, or is cancelled and nothing of it is left in a cluster.", OTHER_NAME),
         NameHolder("llm-1"),
     ),
     "the job that had its name has ended": Case(
