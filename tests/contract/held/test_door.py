@@ -48,6 +48,7 @@ async def listed(house: House, token: str = "", **asked: str) -> list[str]:
     more: dict[str, str] | None = {}
     while more is not None:
         got = (await client.get("/v1/jobs", params={**asked, **more})).json()
+        assert len(got["items"]) <= int(asked.get("limit", 100))
         names += [one["name"] for one in got["items"]]
         more = {"continue": got["continue"]} if "continue" in got else None
     return names
@@ -170,7 +171,7 @@ async def test_it_is_explained_beside_another_job_of_its_name_and_so_is_that_one
 
 async def test_the_story_has_every_refusal_of_this_object_and_of_no_other(house: House) -> None:
     await holds(house, ONE)
-    reasons = (Reason(Code.INVALID, "is -1", "spec.parallelism"),)
+    reasons = (Reason(Code.INVALID, f"is beside {ONE.uid}", "spec.parallelism"),)
 
     async def refused(job: str, uid: str, tenant: str = "team-a") -> None:
         said = wire.Rejected(job=job, tenant=tenant, rev=1, at=NOW - 9_000, reasons=reasons, hub=wire.HubRef(uid))
