@@ -48,7 +48,7 @@ async def listed(house: House, token: str = "", **asked: str) -> list[str]:
     more: dict[str, str] | None = {}
     while more is not None:
         got = (await client.get("/v1/jobs", params={**asked, **more})).json()
-        assert len(got["items"]) <= int(asked.get("limit", 100))
+        assert "id" in asked or len(got["items"]) <= int(asked.get("limit", 100))
         names += [one["name"] for one in got["items"]]
         more = {"continue": got["continue"]} if "continue" in got else None
     return names
