@@ -89,6 +89,8 @@ class Reader:
         while looked < MOST_ROWS:
             # One more than is looked at tells whether there are any behind them.
             keys = await self._keys(table.names, after, piece + 1)
+            if not keys:
+                return shown, ""
             found = await self.read(Wanted(rows={table.rows: keys[:piece]}))
             for index, after in enumerate(keys[:piece], 1):
                 row = found.rows.get((table.rows, after))
