@@ -26,6 +26,9 @@ CLUSTERS = "clusters"
 FREED = "freed"
 FREEZE = "freeze"
 PENDING = "pending"
+# Objects of the hub by uid, and their uids by the ids of their jobs (held_object.py).
+HELD = "held"
+HELD_JOBS = "held_jobs"
 
 
 def nodes(cluster: str) -> str:

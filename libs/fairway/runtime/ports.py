@@ -153,8 +153,8 @@ class Store(Protocol):
 
     async def read(self, wanted: Wanted) -> ReadRows: ...
     async def keys(self, table: str, after: str, most: int) -> list[str]:
-        """Of `jobs` and of `live` the keys behind `after` (empty: from the first), in order, at most so many: what a
-        page costs does not grow with the table."""
+        """Of `jobs`, `live` and `held` the keys behind `after` (empty: from the first), in order, at most so many: what
+        a page costs does not grow with the table."""
 
     async def commit(self, commit: Commit) -> list[bool]:
         """For each step, whether it was taken. StoreWiped or Fenced: none was."""

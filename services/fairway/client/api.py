@@ -148,19 +148,22 @@ class Api:
             seen.add(after)
 
     def find(self, text: str, namespace: str = "") -> str:
-        """The id of the job meant by an id, `namespace/name`, `kind/name` as kubectl writes it, a name, or the
-        beginning of one of them."""
-        head, slash, tail = text.partition("/")
-        kind = kind_of(head) if slash else ""
-        namespace = namespace or ("" if slash and not kind else namespace_of())
-        if not slash and not namespace:
+        """The id of the job meant by an id, `namespace/name`, `kind/name` as kubectl writes it, `namespace/kind/name`,
+        a name, or the beginning of one of them."""
+        *front, name = text.split("/", 2)
+        kind = kind_of(front[-1]) if front else ""
+        if len(front) == 2 and not kind:
+            raise Failure(USAGE, f"{front[1]} is no kind of job", "write namespace/kind/name, such as team-a/job/train")
+        if front and not (kind and len(front) == 1):
+            namespace = front[0]
+        namespace = namespace or namespace_of()
+        if not front and not namespace:
             try:
                 return str(self.get(f"/v1/jobs/{text}")["id"])
             except GatewayRefusal as refusal:
                 if refusal.status != 404:
                     raise
-        space, name = (head, tail) if slash and not kind else (namespace, tail or text)
-        return meant([row for row in self.jobs(space) if not kind or row["kind"] == kind], name, text)
+        return meant([row for row in self.jobs(namespace) if not kind or row["kind"] == kind], name or text, text)
 
 
 def kind_of(word: str) -> str:
@@ -178,7 +181,8 @@ _SHORT = {"vcjob": "Job", "vj": "Job", "wf": "Workflow", "sparkapp": "SparkAppli
 
 def meant(rows: list[dict[str, Any]], name: str, text: str) -> str:
     """The job of these rows that `name` means: by id, else by name, else by how one of them begins. Of several lives
-    of one name it is the one that has not ended, else the newest."""
+    of one name it is the object that the hub holds, which is what kubectl shows by that name: another job that has the
+    name is meant by its id. Else it is the one that has not ended, else the newest."""
 
     def named(row: Mapping[str, Any]) -> str:
         return str(row.get("name", ""))
@@ -191,9 +195,14 @@ def meant(rows: list[dict[str, Any]], name: str, text: str) -> str:
     if len(names) > 1:
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         raise Failure(USAGE, f"{text} may mean {shown}", "write more of it, or namespace/name")
-    return str(max(found, key=lambda row: (row["state"] not in ENDED, row["submitted_at"]))["id"])
+    kinds = sorted({str(row.get("kind", "")) for row in found if row["state"] not in ENDED})
+    if len(kinds) > 1:
+        raise Failure(USAGE, f"{names[0]} is a {' and a '.join(kinds)}", f"write {kinds[0].lower()}/{name}, or its id")
+    return str(max(found, key=lambda row: (row["state"] == HELD, row["state"] not in ENDED, row["submitted_at"]))["id"])
 
 
+# The state of an object that is held on the hub, and not submitted.
+HELD = "held"
 ENDED = frozenset({"succeeded", "failed", "cancelled", "rejected"})
 
 

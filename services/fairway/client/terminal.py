@@ -11,12 +11,15 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from fairway.domain.held_object import STATE
 from fairway.explain.story import Line, Story, Why
 from fairway.explain.wording import clock, moment, span
 
 # C0 and C1 controls, and the marks that turn the direction of text (Unicode TR 36, 2.6).
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LONGEST = 2_000
+# Of what is held on the hub: the id is that of its job to come, or its uid.
+_NO_JOB = "no job yet, id {}"
 _STATES = {
     "succeeded": "green",
     "running": "green",
@@ -24,6 +27,7 @@ _STATES = {
     "rejected": "red",
     "lost": "red",
     "queued": "yellow",
+    "held": "yellow",
     "cancelled": "magenta",
 }
 
@@ -70,7 +74,10 @@ def render_why(answer: Why) -> Text:
         text, "Clusters", [f"{one.cluster}{' (chosen)' if one.chosen else ''}: {one.text}" for one in answer.clusters]
     )
     _block(text, "Before", answer.before)
-    text.append(f"\njob {clean(answer.job)}, attempt {answer.attempt}, as of {moment(answer.now)}\n", "dim")
+    job = f"job {clean(answer.job)}, attempt {answer.attempt}"
+    if answer.state == STATE:
+        job = _NO_JOB.format(clean(answer.job))
+    text.append(f"\n{job}, as of {moment(answer.now)}\n", "dim")
     return text
 
 
@@ -88,12 +95,14 @@ def render_story(story: Story) -> Text:
     text.append(f"{clean(what)}: ", "bold")
     text.append(f"{story.state}", _STATES.get(story.state, ""))
     took = f", {span(story.lines[-1].at - story.lines[0].at)} in all" if story.lines else ""
-    text.append(f" in attempt {story.attempt}{took} (job {clean(story.job)})\n")
-    attempt = 0
+    there = f" in attempt {story.attempt}{took} (job {clean(story.job)})"
+    text.append(f" on the hub ({_NO_JOB.format(clean(story.job))})\n" if story.state == STATE else f"{there}\n")
+    attempt = -1
     for line in story.lines:
         if line.attempt != attempt:
             attempt = line.attempt
-            text.append(f"\nAttempt {attempt}, {moment(line.at)}\n", "bold")
+            where = f"Attempt {attempt}" if attempt else "On the hub"
+            text.append(f"\n{where}, {moment(line.at)}\n", "bold")
         _step(text, line)
     if story.missing:
         revisions = ", ".join(map(str, story.missing[:20]))

@@ -201,8 +201,8 @@ async def test_an_owner_without_its_lease_is_not_even_answered(store: Store) -> 
         await store.read(Wanted(lease="queue", token=token + 1))
 
 
-@pytest.mark.parametrize("table", ["jobs", "live"])
-async def test_the_keys_of_jobs_come_in_order_and_in_pages(store: Store, table: str) -> None:
+@pytest.mark.parametrize("table", ["jobs", "live", "held"])
+async def test_the_keys_of_what_is_listed_come_in_order_and_in_pages(store: Store, table: str) -> None:
     assert await store.keys(table, "", 5) == []
     await taken(store, *(Step((Put(table, key, 1, rev=1),)) for key in ("b", "d", "a", "c", "b")))
     await taken(store, Step((Put(table, "c", None),)))

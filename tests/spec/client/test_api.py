@@ -24,6 +24,13 @@ ROWS = [
     row("resnet-1", "resnet"),
     row("etl-1", "etl", namespace="a"),
     row("etl-2", "etl", namespace="b"),
+    row("gpt-1", "gpt", "running", 3),
+    row("gpt-2", "gpt", "held", 2),
+    row("bert-1", "bert", "rejected", 3),
+    row("bert-2", "bert", "held", 2),
+    {**row("sum-1", "sum"), "kind": "PyTorchJob"},
+    {**row("sum-2", "sum", "held"), "kind": "Job"},
+    {**row("sum-3", "sum", "failed"), "kind": "Workflow"},
 ]
 
 
@@ -35,6 +42,9 @@ ROWS = [
         pytest.param("report", "report-2", id="all have ended: the newest"),
         pytest.param("res", "resnet-1", id="the beginning of a name"),
         pytest.param("llm-", "llm-2", id="the beginning of ids of one name"),
+        pytest.param("gpt", "gpt-2", id="a name: the object that the hub holds, not the job that has its name"),
+        pytest.param("gpt-1", "gpt-1", id="that job, by its id"),
+        pytest.param("bert", "bert-2", id="the object that the hub holds, not the job that was refused before"),
     ],
 )
 def test_the_job_that_is_meant(text: str, want: str) -> None:
@@ -46,7 +56,8 @@ def test_the_job_that_is_meant(text: str, want: str) -> None:
     [
         pytest.param("re", USAGE, "a/report, a/resnet", id="the beginning of two names"),
         pytest.param("etl", USAGE, "a/etl, b/etl", id="a name in two namespaces"),
-        pytest.param("bert", NOT_FOUND, "no job bert", id="nothing of that name"),
+        pytest.param("mnist", NOT_FOUND, "no job mnist", id="nothing of that name"),
+        pytest.param("sum", USAGE, "a/sum is a Job and a PyTorchJob; write job/sum, or its id", id="two kinds of it"),
     ],
 )
 def test_a_job_that_cannot_be_told(text: str, code: int, says: str) -> None:

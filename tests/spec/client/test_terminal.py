@@ -7,12 +7,16 @@ import pytest
 
 from fairway.cli.tables import render_clusters, render_jobs, render_queues, render_quota
 from fairway.client.terminal import clean, console, render_story, render_table, render_why
+from fairway.domain.held_object import HeldObject
 from fairway.domain.queue_policy import QueuePolicy, QueueSpec
+from fairway.explain.held import story_of_held, why_held
 from fairway.explain.story import compose, why
+from fairway.gateway.held_objects import row_of_held
 from fairway.gateway.http.answers import QueueRow, QuotaRow, Slim, cluster_row, job_row, queue_rows, used_by_node
 from fairway.wire.asks import QueuePlace
 from fairway.wire.capacity import ClusterInfo, Node
-from tests.spec.builders.lives import S, failing, queued, running
+from fairway.wire.reasons import Code, Reason
+from tests.spec.builders.lives import T0, S, failing, queued, running
 
 
 def printed(text: object) -> str:
@@ -43,6 +47,41 @@ def test_the_story_of_a_moved_job_names_each_attempt_and_how_long_each_step_took
     assert shown.startswith("PyTorchJob team-a/llm: queued in attempt 2, 1 min 7 s in all (job llm-1)\n\nAttempt 1, ")
     assert "22:14:27Z       +1 min  failed     Failed in c1: exit code 137 [JobFailed].\n" in shown
     assert "\nAttempt 2, 2023-11-14 22:14:27Z\n" in shown
+
+
+WAITS = Reason(Code.UNKNOWN_QUEUE, "the hub has no Queue gold", remedy="create the Queue, or name another one or none")
+HELD = HeldObject("Job.batch/v1", "team-a", "train", "u-1", T0, WAITS, "train-aaaaaaaaaa")
+
+
+def test_what_is_held_on_the_hub_says_so_with_its_cause_and_what_would_move_it() -> None:
+    assert printed(render_why(why_held(HELD, None, T0 + 5 * S))) == (
+        "Job team-a/train is held on the hub since 2023-11-14 22:13:20Z (5 s); it is not submitted.\n"
+        "  UnknownQueue  The hub has no Queue gold.\n"
+        "\n"
+        "What would move it\n"
+        "  - Create the Queue, or name another one or none.\n"
+        "\n"
+        "no job yet, id train-aaaaaaaaaa, as of 2023-11-14 22:13:25Z\n"
+    )
+
+
+def test_the_story_of_what_is_held_has_no_attempt() -> None:
+    assert printed(render_story(story_of_held(HELD, [], [], ""))) == (
+        "Job team-a/train: held on the hub (no job yet, id train-aaaaaaaaaa)\n"
+        "\n"
+        "On the hub, 2023-11-14 22:13:20Z\n"
+        "  22:13:20Z        +0 ms  held       Held on the hub and not submitted: the hub has no Queue gold"
+        " [UnknownQueue]; create the Queue, or name another one or none.\n"
+    )
+
+
+def test_it_is_a_line_among_the_jobs() -> None:
+    table = render_jobs([row_of_held(HELD), job_row(queued().now)], T0 + 5 * S).plain
+    assert [line.split()[:9] for line in table.splitlines()] == [
+        ["NAMESPACE", "NAME", "KIND", "STATE", "CLUSTER", "QUEUE", "ATTEMPT", "AGE", "REASON"],
+        ["team-a", "train", "Job", "held", "-", "-", "-", "5", "s"],
+        ["team-a", "llm", "PyTorchJob", "queued", "-", "gold", "1/3", "4", "s"],
+    ]
 
 
 def test_a_record_that_lags_behind_is_admitted() -> None:

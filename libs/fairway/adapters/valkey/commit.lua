@@ -26,7 +26,7 @@ local function followed(table)
 end
 
 -- Tables that are listed in pages: their keys are kept in order beside them.
-local function listed(table) return table == 'jobs' or table == 'live' end
+local function listed(table) return table == 'jobs' or table == 'live' or table == 'held' end
 
 -- Rows that refused steps were to write: a later step may expect the rev that they would have had, and another one's
 -- row may have that rev by now.

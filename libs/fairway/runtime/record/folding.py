@@ -8,11 +8,11 @@ from fairway.domain import decision
 from fairway.domain.events import name_key, row_of
 from fairway.domain.fold import fold
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job
-from fairway.domain.missing_events import over_gap
 from fairway.domain.quota.charge import Share
 from fairway.domain.reservations import Hold
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
+from fairway.runtime.record.missing_events import over_gap
 from fairway.runtime.record.senders import in_place
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot

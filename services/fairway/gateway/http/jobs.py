@@ -8,7 +8,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fairway.domain import decision
+from fairway.domain.held_object import HeldObject
 from fairway.domain.job import Job, State
 from fairway.domain.submission import cancellation
 from fairway.domain.text.decoding import decoder
@@ -20,10 +20,12 @@ from fairway.gateway.callers.guarded_routes import refused_parameter
 from fairway.gateway.callers.page_cursor import PageCursor
 from fairway.gateway.callers.redaction import Redaction
 from fairway.gateway.callers.rights_of_kinds import cancelling
+from fairway.gateway.held_objects import HeldObjects, HeldPart, answer_of, not_submitted
 from fairway.gateway.http.answers import JobRow, job_row
 from fairway.gateway.http.problem import Problem, answer
 from fairway.gateway.http.submit import Door
-from fairway.gateway.reader import Reader
+from fairway.gateway.list_filter import list_filter
+from fairway.gateway.reader import ALL_JOBS, LIVE_JOBS, Reader
 from fairway.runtime.ports import Unreachable, World
 from fairway.wire import asks
 
@@ -55,47 +57,57 @@ class JobQuestions:
         self._world = world
         self._door = door
         self._rows = Reader(world.store)
+        self._held = HeldObjects(world, self._rows)
         self._seal = PageCursor()
         self._stories = asyncio.Semaphore(_STORIES)
 
     async def list(self, request: Request) -> Response:
         query = request.query_params
         access = access_of(request)
-        states = _states(query.get("state", ""))
-        namespace = query.get("namespace", "")
+        wanted = list_filter(query)
         most = _limit(query.get("limit", ""))
-        if namespace and not await access.everywhere("list"):
-            await access.need(AccessQuestion("list", JOBS, namespace=namespace))
+        if wanted.namespace and not await access.everywhere("list"):
+            await access.need(AccessQuestion("list", JOBS, namespace=wanted.namespace))
 
-        async def passes(job: Job) -> bool:
-            wanted = (not states or job.state.value in states) and (not namespace or job.tenant == namespace)
-            return wanted and await access.jobs("list", job.tenant)
+        async def passes(one: Job | HeldObject) -> bool:
+            namespace = one.namespace if isinstance(one, HeldObject) else one.tenant
+            return wanted.takes(one) and await access.jobs("list", namespace)
 
         if "id" in query:
             if "continue" in query:
                 text = "continue goes with no id: the jobs that are named are one page"
                 raise refused_parameter("continue", text, "leave it out")
-            return await self._page(access, await self._rows.some(_names(query["id"]), passes), "")
+            names = _names(query["id"])
+            jobs = await self._rows.some(names, passes)
+            held = HeldPart(await self._held.some({*names} - {job.id for job in jobs}, passes))
+            return await self._page(access, held, jobs, "")
+        held = HeldPart(after=self._seal.open(query.get("continue", "")))
+        if wanted.held:
+            held = await self._held.part(held.after, most, passes)
+        if held.resume or not wanted.jobs:
+            return await self._page(access, held, (), held.resume)
         # Jobs that have not ended are found without looking at all those that have.
-        live = bool(states) and not any(State(one) in _ENDED for one in states)
-        table = decision.LIVE if live else decision.JOBS
-        after = self._seal.open(query.get("continue", ""))
-        jobs, resume = await self._rows.page(table, after, most, passes)
-        return await self._page(access, jobs, resume)
+        listed = LIVE_JOBS if wanted.live else ALL_JOBS
+        jobs, resume = await self._rows.page(listed, held.after, most - len(held.rows), passes)
+        return await self._page(access, held, jobs, resume)
 
-    async def _page(self, access: Access, jobs: Sequence[Job], resume: str) -> Response:
+    async def _page(self, access: Access, held: HeldPart, jobs: Sequence[Job], resume: str) -> Response:
         # Asked once more where nothing was asked yet: of a list that is empty, too.
-        if not await access.everywhere("list") and resume and not (jobs and jobs[-1].id == resume):
+        own = held.own or bool(jobs and jobs[-1].id == resume)
+        if not await access.everywhere("list") and resume and not own:
             resume = self._seal.close(resume)
         waiting = tuple(job.id for job in jobs if job.state is State.QUEUED)
         places = await self._places(access, asks.QueueAsk("", waiting)) if waiting else {}
-        return answer(JobPage(tuple(job_row(job, places.get(job.id)) for job in jobs), resume))
+        return answer(JobPage((*held.rows, *(job_row(job, places.get(job.id)) for job in jobs)), resume))
 
     async def one(self, request: Request) -> Response:
-        return answer(await self._job(request))
+        job = await self._job(request)
+        return answer(answer_of(job) if isinstance(job, HeldObject) else job)
 
     async def why(self, request: Request) -> Response:
         job = await self._job(request)
+        if isinstance(job, HeldObject):
+            return answer(await self._held.why(job, access_of(request)))
         asked = asks.QueueAsk(job.id)
         places = await self._places(access_of(request), asked) if job.state is State.QUEUED else {}
         return answer(why(job, places.get(job.id), self._world.clock.now(), await self._rows.frozen()))
@@ -103,6 +115,8 @@ class JobQuestions:
     async def story(self, request: Request) -> Response:
         job = await self._job(request)
         async with self._stories:
+            if isinstance(job, HeldObject):
+                return answer(await self._held.story(job, access_of(request)))
             return answer(await story_of(self._world.bus, self._rows, job.id))
 
     async def cancel(self, request: Request) -> Response:
@@ -110,7 +124,8 @@ class JobQuestions:
         access = access_of(request)
         job = await self._rows.job(name)
         if job is None:
-            raise _unknown(name)
+            held = await self._held.one(name, access)
+            raise not_submitted(held) if held is not None else _unknown(name)
         if not await access.may(cancelling(job)):
             if await access.jobs("get", job.tenant):
                 raise forbidden(access.caller, cancelling(job))
@@ -121,12 +136,16 @@ class JobQuestions:
             return answer(Cancelling(job.id, job.state.value, text))
         return answer(Cancelling(job.id, job.state.value, "its cancellation is on its way; follow it with why"), 202)
 
-    async def _job(self, request: Request) -> Job:
+    async def _job(self, request: Request) -> Job | HeldObject:
         name: str = request.path_params["id"]
+        access = access_of(request)
         job = await self._rows.job(name)
-        if job is None or not await access_of(request).jobs("get", job.tenant):
+        if job is not None and await access.jobs("get", job.tenant):
+            return job
+        held = await self._held.one(name, access)
+        if held is None or job is not None:
             raise _unknown(name)
-        return job
+        return held
 
     async def _places(self, access: Access, asked: asks.QueueAsk) -> dict[str, asks.QueuePlace]:
         """Where jobs stand in their queues, as far as the caller may know; none when the queue service does not answer:
@@ -152,20 +171,6 @@ def _names(text: str) -> list[str]:
     if len(names) > _MOST_NAMED:
         raise Problem(400, f"id names {len(names)} jobs", f"name at most {_MOST_NAMED} in each request")
     return names
-
-
-_ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.REJECTED})
-
-
-def _states(text: str) -> frozenset[str]:
-    known = sorted(one.value for one in State)
-    states = frozenset(filter(None, text.split(",")))
-    if "live" in states:
-        states = states - {"live"} | {one.value for one in State if one not in _ENDED}
-    unknown = sorted(states.difference(known))
-    if unknown:
-        raise Problem(400, f"state {unknown[0][:40]!r} is not known", f"use live, or some of {', '.join(known)}")
-    return states
 
 
 def _limit(text: str) -> int:

@@ -44,7 +44,7 @@ _TITLES = {
     403: "the caller may not do this",
     404: "there is no such job that the caller may see",
     408: "no body in time",
-    409: "used before",
+    409: "used before, or not submitted yet",
     410: "begin the list again",
     413: "too large",
     415: "not a type that is read here",

@@ -23,6 +23,7 @@ from fairway.gateway.callers.gate import Gate
 from fairway.gateway.callers.guarded_routes import Handler, check_parameters, guarded
 from fairway.gateway.callers.hosts import Hosts, Networks
 from fairway.gateway.callers.rate_limits import HttpLimits
+from fairway.gateway.held_objects import HeldAnswer
 from fairway.gateway.http.batch import Batch, BatchDoor, BatchResult
 from fairway.gateway.http.dry_run import Preview, Understand, preview
 from fairway.gateway.http.event_stream import Streams
@@ -131,7 +132,9 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
 _NAMESPACE = Parameter("namespace", "only those of this namespace")
 _LISTING = (
     _NAMESPACE,
-    Parameter("state", "only those in these states, separated by commas; live: those that have not ended"),
+    Parameter("state", "only those in these states, separated by commas; live: all that have not ended"),
+    Parameter("kind", "only those of this kind, such as PyTorchJob"),
+    Parameter("name", "only those whose object has this name"),
     Parameter("limit", "how many, 1 to 500 (100)"),
     Parameter("continue", "what the page before said"),
     Parameter("id", "only these, separated by commas, 100 at most; one page"),
@@ -178,7 +181,8 @@ def _of_jobs(jobs: JobQuestions, door: Door) -> Table:
         Batch,
     )
     cancelled = {200: (Cancelling,), 202: (Cancelling,)}
-    listed = ("GET", "/v1/jobs", rights.LIST, "Jobs, in pages, by id.")
+    listed = ("GET", "/v1/jobs", rights.LIST, "Jobs, in pages, by id; before them what is held on the hub.")
+    one = "A job as its events have made it, or the object of the hub that it is to stand for, held there."
     read = rights.READ
     why = "Where it stands, and why."
     story = "What happened to it."
@@ -186,8 +190,8 @@ def _of_jobs(jobs: JobQuestions, door: Door) -> Table:
         (post, door.post),
         (batch, BatchDoor(door).post),
         (Operation(*listed, {200: (JobPage,)}, _LISTING, (410,)), jobs.list),
-        (Operation("GET", _ONE, read, "A job as its events have made it.", {200: (Job,)}, (), (404,)), jobs.one),
-        (Operation("DELETE", _ONE, rights.CANCEL, "Cancel it.", cancelled, (), (404,)), jobs.cancel),
+        (Operation("GET", _ONE, read, one, {200: (Job, HeldAnswer)}, (), (404,)), jobs.one),
+        (Operation("DELETE", _ONE, rights.CANCEL, "Cancel it.", cancelled, (), (404, 409)), jobs.cancel),
         (Operation("GET", f"{_ONE}/why", read, why, {200: (Why,)}, (), (404,)), jobs.why),
         (Operation("GET", f"{_ONE}/story", read, story, {200: (Story,)}, (), (404,)), jobs.story),
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from fairway.domain.fold import fold
 from fairway.domain.job import Job, State
-from fairway.domain.missing_events import over_gap
+from fairway.runtime.record.missing_events import over_gap
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import SLOTS, T0, admitted, dequeued, dispatched, queued, reserved, running, spec
