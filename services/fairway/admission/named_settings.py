@@ -26,7 +26,6 @@ SETTLING = frozenset(
         Code.NO_POLICY,
         Code.UNKNOWN_PRIORITY_CLASS,
         Code.UNKNOWN_QUEUE,
-        Code.UNKNOWN_CLUSTER,
         Code.UNKNOWN_QUOTA,
         Code.NOT_YOUR_QUOTA,
         Code.FORBIDDEN,
@@ -37,10 +36,6 @@ _APPLY = "apply it to the hub, where its rights are asked for, and leave it out 
 _EVERYBODYS = "default"
 
 
-class _Members(Protocol):
-    clusters: dict[str, dict[str, str]]
-
-
 class NamedSettings(Protocol):
     """What the hub says, as far as admission needs it. `reserved` are namespaces in which no job may be."""
 
@@ -49,9 +44,6 @@ class NamedSettings(Protocol):
     queues: dict[str, QueueSpec]
     tree: QuotaNode | None
     reserved: frozenset[str]
-
-    @property
-    def members(self) -> _Members: ...
 
     def tenancy(self, namespace: str) -> Tenancy: ...
 
@@ -100,15 +92,11 @@ def _wish(policy: Policy) -> tuple[Any, ...]:
 
 
 def placement_of(policy: Policy, settings: NamedSettings, mine: Tenancy) -> dict[str, Any]:
-    """Where the policy lets the job run, within the clusters that its namespace may use (domain.policy_terms)."""
-    names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
-    field = "spec.placement.clusterAffinity.clusterNames"
-    if unknown := sorted(names.difference(settings.members.clusters)):
-        # Which clusters there are besides is no business of a tenant that is bound to some.
-        has = [name for name in sorted(settings.members.clusters) if name in mine.clusters or not mine.clusters]
-        text = f"{policy.title} names {', '.join(unknown)}; the fleet has {', '.join(has) or 'no clusters yet'}"
-        raise Refused(Reason(Code.UNKNOWN_CLUSTER, text, field, "name clusters it has"))
+    """Where the policy lets the job run, within the clusters that its namespace may use (domain.policy_terms). Those
+    that are not there yet may join: the job waits for them."""
     if bounded(policy.placement, mine.clusters) is None:
+        names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
+        field = "spec.placement.clusterAffinity.clusterNames"
         text = f"{policy.title} names {', '.join(sorted(names))}; {_may_use(mine, 'clusters', mine.clusters)}"
         raise Refused(Reason(Code.FORBIDDEN, text, field, _grant("clusters")))
     return within(policy.placement, mine.clusters)

@@ -36,7 +36,7 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
             return _over(view, heard, message, now)
         case fleet.Freed():
             turn = QueueOrder(view, heard, now, "room")
-            turn.serve_room(message)
+            turn.serve_room(message) if message.free else turn.serve_anywhere(gone=message.cluster)
             return Decision(tuple(turn.steps))
         case Changed() if message.policy:
             return _followed(QueueOrder(view, heard, now, "settings"), message.policy)

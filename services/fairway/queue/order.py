@@ -7,7 +7,7 @@ from fairway.domain.events import Teller
 from fairway.domain.job import Job
 from fairway.domain.quota.charge import Share, charge, given_back_by, lacking, path_nodes, settled
 from fairway.domain.quota.tree import QuotaNode
-from fairway.queue.freed_room import FreedRooms, enough
+from fairway.queue.freed_room import FreedRooms, enough, names
 from fairway.queue.policy_changes import under
 from fairway.queue.view import SERVICE, SWEEP, View
 from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, Place, WaitingJob, retry_at, steps_aside
@@ -196,10 +196,12 @@ class QueueOrder:
                 if entry.lacks == NOTHING_YET:
                     self.attempt(entry)
 
-    def serve_anywhere(self) -> None:
-        """Nobody knows what the room is like now: the first of every shape asks."""
+    def serve_anywhere(self, gone: str = "") -> None:
+        """The first of every shape asks: nobody knows what the room is like now, or it was to go to a cluster that is
+        `gone`."""
         for head in self._view.queued.heads(ROOM):
-            self._serve_shape(head)
+            if not gone or names(head, gone):
+                self._serve_shape(head)
 
     def serve_room(self, news: Freed | None = None) -> None:
         """Of every shape that has not been refused since room was last freed, and that could find enough, the first

@@ -24,7 +24,10 @@ _LACKS = {
     Code.WAITING_FOR_QUOTA: QUOTA,
     Code.WAITING_FOR_ROOM: ROOM,
     Code.NO_CLUSTER_EVER: ROOM,
+    Code.UNKNOWN_CLUSTER: ROOM,
 }
+# No room that is freed in a cluster of the fleet helps these.
+_HOPELESS = (Code.NO_CLUSTER_EVER, Code.UNKNOWN_CLUSTER)
 # How many of the jobs that freed room has woken last are remembered.
 _WOKEN = 10_000
 # Of how many shapes it is remembered that there was no room; of another one is asked once more.
@@ -185,7 +188,7 @@ def lacks_of(job: Job) -> str:
 def steps_aside(entry: WaitingJob) -> bool:
     """In a blocking queue it does not stand in the way of those behind it."""
     why = entry.job.why
-    return entry.lacks == REMOVAL or (why is not None and why.code is Code.NO_CLUSTER_EVER)
+    return entry.lacks == REMOVAL or (why is not None and why.code in _HOPELESS)
 
 
 def retry_at(job: Job) -> int:
