@@ -14,6 +14,7 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.reading.named_objects import NamedObjects
+from fairway.workloads.settings.field_effects import unknown_fields
 from fairway.workloads.settings.policies import NAMESPACED, read_policy
 from fairway.workloads.settings.policy_index import Key, PoliciesInForce
 from fairway.workloads.settings.policy_limits import too_large
@@ -55,7 +56,7 @@ def policy_of(
     it was then; who submits may bring policies of the job's own namespace that the hub does not have."""
     policies: dict[Key, Policy] = {}
     for index, one in enumerate(along):
-        if not from_hub and (wrong := too_large(one)):
+        if not from_hub and (wrong := too_large(one) or unknown_fields(one)):
             raise Refused(*(msgspec.structs.replace(why, field=f"policies[{index}].{why.field}") for why in wrong))
         policy = read_policy(one)
         key = (policy.kind, policy.namespace, policy.name)

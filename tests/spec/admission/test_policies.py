@@ -100,6 +100,13 @@ def test_policies_that_come_along_are_no_larger_than_the_hub_would_take_them() -
         assert said.reasons[0].remedy
 
 
+def test_a_field_of_a_policy_along_that_nobody_knows_is_refused_by_name() -> None:
+    misspelt = policy(spreadConstraints=[{"maxGroup": 1}])
+    said = decided(manifest(), policies=sent(misspelt))
+    field = "policies[0].spec.placement.spreadConstraints[0].maxGroup"
+    assert [(one.code, one.field) for one in said.reasons] == [(Code.INVALID, field)]
+
+
 def test_what_the_hub_sent_along_is_taken_as_it_was_taken_there() -> None:
     large = policy()
     large["spec"]["placement"] = {"clusterAffinity": {"exclude": ["c9"] * 5_001}}
