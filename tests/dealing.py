@@ -27,6 +27,7 @@ TOGETHER = {
     "kubernetes/settings/test_tenants": "settings",
     "kubernetes/simulator/test_contract": "servers",
     "kubernetes/simulator/test_simulator": "servers",
+    "kubernetes/simulator/test_tables": "settings",
     "kubernetes/test_status": "servers",
     "kubernetes/pods/test_pod_security": "servers",
     "kubernetes/rights/test_hub_account": "servers",

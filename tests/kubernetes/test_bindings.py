@@ -149,11 +149,24 @@ def test_a_job_whose_queue_is_not_there_says_so_until_it_names_another_or_none(f
     until(lambda: state(fleet, tenant, "train", "Succeeded"), "the job to succeed")
 
 
-def test_a_refused_job_that_is_corrected_by_kubectl_runs(fleet: RealFleet, tenant: str) -> None:
+def test_a_job_whose_policy_names_no_cluster_of_the_fleet_waits_until_it_names_one(
+    fleet: RealFleet, tenant: str
+) -> None:
     fleet.hub.apply(pytorchjob(tenant, "train"), policy(tenant, "train", cluster="nowhere"))
-    refused = bound(fleet, tenant, "train", lambda one: scheduled(one)["reason"] == "UnknownCluster", "to be refused")
-    assert "nowhere" in scheduled(refused)["message"]
+    waits = bound(fleet, tenant, "train", lambda one: scheduled(one)["reason"] == "UnknownCluster", "to wait for it")
+    assert "nowhere, which is not in the fleet" in scheduled(waits)["message"]
+    assert condition(waits, "Queuing") == "True"
     fleet.hub.apply(policy(tenant, "train"))
+    until(lambda: state(fleet, tenant, "train", "Succeeded"), "the job to succeed")
+
+
+def test_a_refused_job_that_is_corrected_by_kubectl_runs(fleet: RealFleet, tenant: str) -> None:
+    unsafe = pytorchjob(tenant, "train")
+    unsafe["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["hostNetwork"] = True
+    fleet.hub.apply(unsafe, policy(tenant, "train"))
+    refused = bound(fleet, tenant, "train", lambda one: scheduled(one)["reason"] == "UnsafePod", "to be refused")
+    assert "hostNetwork" in scheduled(refused)["message"]
+    fleet.hub.apply(pytorchjob(tenant, "train"))
     until(lambda: state(fleet, tenant, "train", "Succeeded"), "the corrected job to succeed")
     fleet.hub.kubectl("-n", tenant, "delete", "pytorchjob", "train", "--wait=false")
     until(lambda: fleet.where("PyTorchJob", tenant, "train") == [], "nothing to be left of it in a member")

@@ -85,10 +85,12 @@ def test_the_last_attempts_end_is_the_end(
 
 
 def test_a_refused_job_has_failed_on_the_hub_with_the_reason(fleet: RealFleet, tenant: str) -> None:
-    tried(fleet, job("Job", tenant), "nowhere")
+    unsafe = job("Job", tenant)
+    unsafe["spec"]["template"]["spec"]["hostNetwork"] = True
+    tried(fleet, unsafe, "north")
     fleet.hub.kubectl("wait", "--for=condition=Failed", "jobs/try", "-n", tenant, "--timeout=90s")
     found = fleet.hub.job("Job", tenant, "try") or {}
-    assert {one["reason"] for one in found["status"]["conditions"]} == {"UnknownCluster"}
+    assert {one["reason"] for one in found["status"]["conditions"]} == {"UnsafePod"}
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))

@@ -1,5 +1,6 @@
 """What of a policy holds for a job: said once, for the job that is admitted and for one that follows a change."""
 
+from collections.abc import Container
 from typing import Any
 
 import msgspec
@@ -55,6 +56,12 @@ def within(placement: Placement, clusters: frozenset[str]) -> dict[str, Any]:
     `clusters` of its namespace, and that placement where it is more, for when they are more."""
     kept = bounded(placement, clusters) or nowhere(placement)
     return {"placement": kept, "unbounded": None if kept == placement else placement}
+
+
+def absent(placement: Placement, known: Container[str]) -> tuple[str, ...]:
+    """The clusters that a placement names, and would take, and that are not among the `known`; in order of names."""
+    named = {name for one in placement.affinities for name in one.cluster_names if name not in one.exclude}
+    return tuple(sorted(name for name in named if name not in known))
 
 
 def amended(spec: JobSpec, policy: Policy, clusters: frozenset[str] = frozenset()) -> JobSpec | None:

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job
+from fairway.domain.policy_terms import absent
 from fairway.explain import wording
 from fairway.wire.asks import MOST_AHEAD, QueuePlace
 from fairway.wire.jobs import Verdict
@@ -12,7 +13,7 @@ from fairway.wire.reasons import Code, Reason
 # What a queue's policy does with a job that cannot go (see the queue service).
 _POLICIES = {"Priority": "jobs that cannot go are passed over", "Block": "the first job blocks those behind it"}
 # Reasons that were found by looking at the clusters.
-_OF_CLUSTERS = (Code.WAITING_FOR_ROOM, Code.NO_CLUSTER_EVER)
+_OF_CLUSTERS = (Code.WAITING_FOR_ROOM, Code.NO_CLUSTER_EVER, Code.UNKNOWN_CLUSTER)
 # A cluster was chosen, and the reserver did not have its room, or could not say.
 _UNSURE = (
     Code.ROOM_TAKEN,
@@ -158,12 +159,25 @@ def _room(job: Job, gate: Reason) -> GateAnswer:
     asks = wording.gang(job.spec.workload) if job.spec else "the gang"
     if gate.code is Code.NO_CLUSTER_EVER:
         least = gate.text or f"no cluster could hold {asks} even when empty"
-        joins = "a cluster or nodes that can hold it join the fleet"
+        grows = "a cluster or nodes that can hold it join the fleet"
         smaller = "it is submitted again, asking for less"
-        return GateAnswer(least, (joins, smaller, *_rules(job)), "queue")
+        return GateAnswer(least, (grows, smaller, *_rules(job)), "queue")
+    joins = _joins(job)
+    if gate.code is Code.UNKNOWN_CLUSTER:
+        because = gate.text or "no cluster that its policy names is in the fleet"
+        return GateAnswer(because, (*joins, *_rules(job)), "dequeued")
     because = gate.text or f"no cluster can take {asks} now"
-    moves = tuple(move for one in recorded_verdicts.verdicts(job) if (move := _would_move(one)))
+    told = recorded_verdicts.verdicts(job)
+    moves = tuple(move for one in told if (move := _would_move(one))) + (joins if told else ())
     return GateAnswer(because, moves or ("room is freed in a cluster that its policy allows",), "dequeued")
+
+
+def _joins(job: Job) -> tuple[str, ...]:
+    """For the clusters that its policy names and that were not there when it was last looked at."""
+    there = {one.cluster for one in recorded_verdicts.verdicts(job)}
+    absentees = absent(job.spec.placement, there) if job.spec else ()
+    which = "one of the clusters" if len(absentees) > 1 else "cluster"
+    return (f"{which} {wording.listed(absentees)} joins the fleet",) if absentees else ()
 
 
 def _would_move(one: Verdict) -> str:

@@ -14,7 +14,6 @@ class Code(StrEnum):
     UNKNOWN_KIND = "UnknownKind"
     NO_POLICY = "NoPolicy"
     TWO_POLICIES = "TwoPolicies"
-    UNKNOWN_CLUSTER = "UnknownCluster"
     UNKNOWN_PRIORITY_CLASS = "UnknownPriorityClass"
     UNKNOWN_QUEUE = "UnknownQueue"
     DUPLICATE = "Duplicate"
@@ -27,6 +26,7 @@ class Code(StrEnum):
     BEHIND_HEAD = "BehindHead"
     WAITING_FOR_ROOM = "WaitingForRoom"
     NO_CLUSTER_EVER = "NoClusterEver"
+    UNKNOWN_CLUSTER = "UnknownCluster"
     WAITING_FOR_REMOVAL = "WaitingForRemoval"
     ROOM_TAKEN = "RoomTaken"
     # Verdict on one cluster.

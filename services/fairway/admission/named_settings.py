@@ -14,6 +14,7 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
 from fairway.workloads.reading.named_objects import NamedObjects
+from fairway.workloads.settings.field_effects import unknown_fields
 from fairway.workloads.settings.policies import NAMESPACED, read_policy
 from fairway.workloads.settings.policy_index import Key, PoliciesInForce
 from fairway.workloads.settings.policy_limits import too_large
@@ -26,7 +27,6 @@ SETTLING = frozenset(
         Code.NO_POLICY,
         Code.UNKNOWN_PRIORITY_CLASS,
         Code.UNKNOWN_QUEUE,
-        Code.UNKNOWN_CLUSTER,
         Code.UNKNOWN_QUOTA,
         Code.NOT_YOUR_QUOTA,
         Code.FORBIDDEN,
@@ -35,10 +35,6 @@ SETTLING = frozenset(
 _APPLY = "apply it to the hub, where its rights are asked for, and leave it out here"
 # The queue that every installation of Volcano has.
 _EVERYBODYS = "default"
-
-
-class _Members(Protocol):
-    clusters: dict[str, dict[str, str]]
 
 
 class NamedSettings(Protocol):
@@ -50,9 +46,6 @@ class NamedSettings(Protocol):
     tree: QuotaNode | None
     reserved: frozenset[str]
 
-    @property
-    def members(self) -> _Members: ...
-
     def tenancy(self, namespace: str) -> Tenancy: ...
 
 
@@ -63,7 +56,7 @@ def policy_of(
     it was then; who submits may bring policies of the job's own namespace that the hub does not have."""
     policies: dict[Key, Policy] = {}
     for index, one in enumerate(along):
-        if not from_hub and (wrong := too_large(one)):
+        if not from_hub and (wrong := too_large(one) or unknown_fields(one)):
             raise Refused(*(msgspec.structs.replace(why, field=f"policies[{index}].{why.field}") for why in wrong))
         policy = read_policy(one)
         key = (policy.kind, policy.namespace, policy.name)
@@ -100,15 +93,11 @@ def _wish(policy: Policy) -> tuple[Any, ...]:
 
 
 def placement_of(policy: Policy, settings: NamedSettings, mine: Tenancy) -> dict[str, Any]:
-    """Where the policy lets the job run, within the clusters that its namespace may use (domain.policy_terms)."""
-    names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
-    field = "spec.placement.clusterAffinity.clusterNames"
-    if unknown := sorted(names.difference(settings.members.clusters)):
-        # Which clusters there are besides is no business of a tenant that is bound to some.
-        has = [name for name in sorted(settings.members.clusters) if name in mine.clusters or not mine.clusters]
-        text = f"{policy.title} names {', '.join(unknown)}; the fleet has {', '.join(has) or 'no clusters yet'}"
-        raise Refused(Reason(Code.UNKNOWN_CLUSTER, text, field, "name clusters it has"))
+    """Where the policy lets the job run, within the clusters that its namespace may use (domain.policy_terms). Those
+    that are not there yet may join: the job waits for them."""
     if bounded(policy.placement, mine.clusters) is None:
+        names = {name for affinity in policy.placement.affinities for name in affinity.cluster_names}
+        field = "spec.placement.clusterAffinity.clusterNames"
         text = f"{policy.title} names {', '.join(sorted(names))}; {_may_use(mine, 'clusters', mine.clusters)}"
         raise Refused(Reason(Code.FORBIDDEN, text, field, _grant("clusters")))
     return within(policy.placement, mine.clusters)

@@ -18,6 +18,7 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.kinds.registry import read
 from fairway.workloads.reading.parse import LARGEST_TEXT, with_name
+from fairway.workloads.settings.field_effects import unknown_fields, warnings
 from fairway.workloads.settings.policies import select
 from fairway.workloads.settings.policy_limits import too_large
 from fairway.workloads.settings.priority_classes import MOST_OF_USERS, read_priority_class
@@ -60,7 +61,7 @@ def _check(document: Document, rules: _Rules) -> Entry:
         _read(document)
     except Refused as error:
         return entry(document, error.reasons)
-    return entry(document)
+    return entry(document, warnings=warnings(document.manifest))
 
 
 def _read(document: Document) -> Any:
@@ -69,7 +70,10 @@ def _read(document: Document) -> Any:
         raise Refused(*reasons)
     if document.kind == CLASS:
         return read_priority_class(document.manifest, MOST_OF_USERS)
-    return SETTINGS[document.key](document.manifest)
+    read_one = SETTINGS[document.key](document.manifest)
+    if unread := unknown_fields(document.manifest):
+        raise Refused(*unread)
+    return read_one
 
 
 def _job(document: Document, rules: _Rules) -> Entry:

@@ -15,7 +15,7 @@ from fairway.wire.reasons import Reason
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
-    """What is said of one object. `job` and `state` are there once a fleet has it."""
+    """What is said of one object. `job` and `state` are there once a fleet has it. `warnings` are of what is taken."""
 
     accepted: bool
     kind: str
@@ -31,6 +31,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     priority_class: str | None = None
     policy: str = ""
     reasons: tuple[ReasonBody, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def entry(document: Document, reasons: Sequence[Reason] = (), **more: Any) -> Entry:
@@ -43,6 +44,12 @@ def taken(document: Document, accepted: Mapping[str, Any]) -> Entry:
     state = accepted.get("state", "submitted")
     queue = accepted.get("queue", "")
     return entry(document, job=accepted["job"], state=state, queue=queue)
+
+
+def set_on_fleet(document: Document, answer: Any) -> Entry:
+    """Of a setting that the gateway has taken; an older one warns of nothing."""
+    said = answer.get("warnings") if isinstance(answer, dict) else None
+    return entry(document, warnings=tuple(map(str, said)) if isinstance(said, list) else ())
 
 
 def reasons_of(problem: Mapping[str, Any]) -> tuple[ReasonBody, ...]:
@@ -75,7 +82,8 @@ def _title(one: Entry) -> str:
 def _lines(one: Entry, width: int) -> list[str]:
     word = one.state or ("accepted" if one.accepted else "refused")
     if one.accepted:
-        return [clean(f"{word:<9}  {_title(one):<{width}}  {_facts(one)}").rstrip()]
+        head = f"{word:<9}  {_title(one):<{width}}  {_facts(one)}".rstrip()
+        return [clean(line) for line in (head, *(f"           {warning}" for warning in one.warnings))]
     head = f"{word:<9}  {_title(one):<{width}}  {one.source if one.kind else ''}".rstrip()
     return [clean(line) for line in (head, *map(_reason, one.reasons))]
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from fairway.cli import batches, dry_run
-from fairway.cli.entries import Entry, entry, reasons_of, refused, taken
+from fairway.cli.entries import Entry, reasons_of, refused, set_on_fleet, taken
 from fairway.cli.manifests import JOB, POLICY, SETTING, Document
 from fairway.client.api import ENDED, Api, GatewayRefusal
 from fairway.client.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
@@ -65,8 +65,7 @@ def _send(api: Api, one: Document, policies: Sequence[Document]) -> Entry:
         return dry_run.check([one])[0]
     try:
         if one.role == SETTING:
-            api.post("/v1/settings", one.manifest)
-            return entry(one)
+            return set_on_fleet(one, api.post("/v1/settings", one.manifest))
         body = {"manifest": one.manifest, "policies": dry_run.policies_for(one, policies)}
         return taken(one, api.post("/v1/jobs", body, wait="admitted"))
     except GatewayRefusal as refusal:

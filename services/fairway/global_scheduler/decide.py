@@ -43,7 +43,8 @@ def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
     context = Context(now=now, stale_after=view.stale_after, avoid=avoid)
     choice = choose(view.clusters, job.spec.workload, job.spec.placement, context)
     if choice.plan is None:
-        return go_back(teller, what_would_help(choice), recorded(choice.verdict_table), sum(view.freed.values())).step()
+        why = what_would_help(choice, job.spec.placement)
+        return go_back(teller, why, recorded(choice.verdict_table), sum(view.freed.values())).step()
     return teller.say(
         wire.Placed,
         cluster=choice.cluster,

@@ -36,7 +36,8 @@ def changes(turn: QueueOrder, message: Hears) -> Changes:
 
 def _of_the_fleet(message: Freed | Changed | QueueBegins | Sweep) -> Changes:
     if isinstance(message, Freed):
-        return (QueueChange(Free.ROOM, "room", news=message),)
+        free = Free.ROOM if message.free else Free.UNKNOWN_ROOM  # none at all: the cluster is gone
+        return (QueueChange(free, "room", news=message),)
     if isinstance(message, Sweep):
         return QueueChange(Free.QUOTA, SWEEP), QueueChange(Free.LINES, SWEEP)
     if isinstance(message, Changed) and message.policy:

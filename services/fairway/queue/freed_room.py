@@ -34,6 +34,13 @@ def _selects(affinity: Affinity, name: str, labels: Mapping[str, str]) -> bool:
     return named and name not in affinity.exclude and all(matches(one, labels) for one in affinity.labels)
 
 
+def names(entry: WaitingJob, cluster: str) -> bool:
+    """Whether the policy of the job names this cluster."""
+    return entry.job.spec is not None and any(
+        cluster in one.cluster_names for one in entry.job.spec.placement.affinities
+    )
+
+
 class FreedRooms:
     """Freed room within one decision: as last heard of, less what those on the way there are going to take."""
 

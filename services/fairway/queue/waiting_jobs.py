@@ -21,7 +21,9 @@ ROOM = "room"
 REMOVAL = "removal"
 NOTHING_YET = ""
 HELD = "held"
-_NO_ROOM = (Code.WAITING_FOR_ROOM, Code.NO_CLUSTER_EVER)
+# No room that is freed in a cluster of the fleet helps these.
+_HOPELESS = (Code.NO_CLUSTER_EVER, Code.UNKNOWN_CLUSTER)
+_NO_ROOM = (Code.WAITING_FOR_ROOM, *_HOPELESS)
 # How many of the jobs that freed room has woken last are remembered.
 _WOKEN = 10_000
 # Of how many shapes it is remembered that there was no room; of another one is asked once more.
@@ -197,11 +199,11 @@ def lacks_of(job: Job) -> str:
 
 def steps_aside(entry: WaitingJob) -> bool:
     """In a blocking queue it does not stand in the way of those behind it: it is held, its last attempt is still being
-    removed, or no cluster can ever hold it."""
+    removed, or no cluster of the fleet can ever hold it."""
     if entry.lacks in (HELD, REMOVAL):
         return True
     room = room_reason(entry.job) if entry.lacks == ROOM else None
-    return room is not None and room.code is Code.NO_CLUSTER_EVER
+    return room is not None and room.code in _HOPELESS
 
 
 def retry_at(job: Job) -> int:

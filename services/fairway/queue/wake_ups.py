@@ -6,6 +6,7 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from fairway.queue.freed_room import names
 from fairway.queue.order import QueueOrder, Tried
 from fairway.queue.view import SWEEP
 from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, Place, WaitingJob, retry_at
@@ -22,7 +23,9 @@ FOLLOWERS = 256
 class Free(Enum):
     QUOTA = "quota at these nodes (None: at any); before a place: for those that stand there"
     ROOM = "room in a cluster as it says now, or what is known to be left in all"
-    UNKNOWN_ROOM = "room in clusters of which nobody knows what they have now"
+    UNKNOWN_ROOM = (
+        "room in clusters of which nobody knows what they have now; that of a cluster that is gone, elsewhere"
+    )
     JOB = "the way of a job: it has come, or nothing is left of its last attempt"
     TURN = "the turn in a blocking queue"
     LINES = "whatever those lack that nobody has looked at yet"
@@ -92,11 +95,12 @@ def _of_every_shape(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     """Of every shape that could find enough, the first that quota and queue let go. Room that one is woken for is not
     offered to the next; when the one has found its place, or none, the next is served (`wire.Reserved`, `wire.Queue`).
     """
-    if change.news is not None:
+    known = change.free is Free.ROOM
+    if change.news is not None and known:
         turn.rooms.of({change.news.cluster: change.news})
     most = len(turn.gone) + WAKE_BUDGET
-    for head in turn.view.queued.heads(ROOM):
-        known = change.free is Free.ROOM
+    heads = turn.view.queued.heads(ROOM)
+    for head in heads if known or change.news is None else [one for one in heads if names(one, change.news.cluster)]:
         where = "" if not known else turn.rooms.where(head) if len(turn.gone) < most else None
         if where is not None:
             yield Group(turn.view.queued.group(head), where, True, SHAPE_TRIES)

@@ -48,7 +48,7 @@ def take_report(view: Capacity, heard: Heard[object], told: fleet.Report, now: i
     report = said(sound(told), facts)
     known = view.clusters.get(report.cluster)
     if report.cluster in view.left or (report.left and facts is None):
-        return _forget(view, report.cluster) if known else NOTHING
+        return Decision((_forget(view, heard, report.cluster, now),)) if known else NOTHING
     if report.left:
         return NOTHING  # the hub has it still; when it has not, `forget_the_left` notices
     info = known.info if known else ClusterInfo(report.cluster)
@@ -117,19 +117,19 @@ def _cluster_info(report: fleet.Report, size: ClusterInfo, seen_at: int) -> Clus
     )
 
 
-def forget_the_left(view: Capacity) -> Decision:
+def forget_the_left(view: Capacity, heard: Heard[object], now: int) -> Decision:
     """Of the clusters that the hub no longer has, whether or not they have said so themselves."""
-    gone = [name for name in view.clusters if name in view.left]
-    return Decision(tuple(step for name in gone for step in _forget(view, name).steps))
+    return Decision(tuple(_forget(view, heard, name, now) for name in view.clusters if name in view.left))
 
 
-def _forget(view: Capacity, cluster: str) -> Decision:
-    """The room goes with the cluster; what the ledger says of attempts there ends with them."""
+def _forget(view: Capacity, heard: Heard[object], cluster: str, now: int) -> Step:
+    """The room goes with the cluster; what the ledger says of attempts there ends with them. That there is none any
+    more is told, too: whoever waits for it has to learn that it is not there."""
     table = decision.nodes(cluster)
     revs = view.row_revs
     gone = [Put(table, name, None, expect=revs.get((table, name))) for name in view.clusters[cluster].nodes]
     info = Put(decision.CLUSTERS, cluster, None, expect=revs.get((decision.CLUSTERS, cluster)))
-    return Decision((Step((*gone, info)),))
+    return with_freed(view, Step((*gone, info)), heard, cluster, now)
 
 
 def _merged(

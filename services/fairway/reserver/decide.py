@@ -37,7 +37,7 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
         case wire.Failed() | wire.Lost() if message.final:
             return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
         case Expire():
-            return Decision((*_expire(view, heard, now).steps, *forget_the_left(view).steps))
+            return Decision((*_expire(view, heard, now).steps, *forget_the_left(view, heard, now).steps))
         case ReserverBegins():
             return ask_the_silent(view, heard)
     return NOTHING

@@ -181,6 +181,13 @@ async def test_a_dry_run_without_a_policy_is_not_accepted(house: House) -> None:
     assert (answer["accepted"], [one["code"] for one in answer["reasons"]]) == (False, ["NoPolicy"])
 
 
+async def test_a_dry_run_warns_of_a_cluster_that_is_not_there(house: House) -> None:
+    named = {**POLICY, "spec": {**POLICY["spec"], "placement": {"clusterAffinity": {"clusterNames": ["c9"]}}}}
+    got = await house.http.post("/v1/jobs?dryRun=true", json={"manifest": job(gpus=2), "policies": [named]})
+    (warning,) = got.json()["warnings"]
+    assert (got.json()["accepted"], "names c9, not in the fleet" in warning) == (True, True)
+
+
 async def test_a_dry_run_knows_the_quota_that_could_never_hold_the_job(house: House) -> None:
     leaf = QuotaNode("a", "root/a", max={GPU: 1}, namespaces=("team-a",))
     house.catalog.tree = QuotaNode("root", "root", children=(leaf,))

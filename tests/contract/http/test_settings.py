@@ -55,9 +55,20 @@ async def test_a_setting_is_in_force_when_it_is_stored(house: House) -> None:
     assert await settings(house) == [("Queue", "gold")]
 
 
+async def test_what_of_a_setting_has_no_effect_is_said(house: House) -> None:
+    body = queue()
+    body["spec"]["priority"] = 5
+    got = await house.http.post("/v1/settings", json=body)
+    said = "without effect: spec.priority (queues are not ordered among each other: each lets its own jobs go)"
+    assert (got.status_code, got.json()["warnings"]) == (200, [said])
+
+
 @pytest.mark.parametrize(
     ("body", "title"),
     [
+        pytest.param(
+            {**queue(), "spec": {"queuePolicey": "Block"}}, "spec.queuePolicey: is not a known", id="a misspelt field"
+        ),
         pytest.param(queue("Fair"), "spec.queuePolicy: is 'Fair'", id="a queue of an unknown policy"),
         pytest.param(queue(namespace="team-a"), "metadata.namespace: Queue team-a", id="a queue of a tenant's"),
         pytest.param(tree("t", "team-a"), "metadata.namespace: ElasticQuota", id="a tree of a tenant's"),

@@ -1,4 +1,5 @@
-"""Policies of the hub that are larger than any may be: each is told so, and stops no other and no start."""
+"""What is asked of the hub's settings where they come in: each is told so, and stops no other and no start; what an
+older version took, which did not ask, stays in force."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -9,7 +10,7 @@ import pytest_asyncio
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet, subjects
 from tests.contract.hub.test_settings import is_not, is_ready, seen
-from tests.support.simulated_hub import PP, House, opened
+from tests.support.simulated_hub import PP, TREE, House, opened
 
 Json = dict[str, Any]
 ALL = {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job"}]}
@@ -37,17 +38,37 @@ async def test_a_policy_that_is_too_large_is_told_so_and_others_are_taken(house:
     await seen(house, PP, "large", is_ready)
 
 
+async def took(house: House, kind: str, namespace: str, name: str) -> None:
+    """An older version has said that the object is in force as it is."""
+    made = await house.hub.get(kind, namespace, name)
+    plain = kind.partition(".")[0]
+    said = fleet.Configured(kind=plain, namespace=namespace, name=name, manifest=msgspec.Raw(msgspec.json.encode(made)))
+    subject = subjects.config(plain, namespace, name)
+    await house.bus.publish([Outgoing("old", subject, msgspec.json.encode(said))])
+
+
 async def test_one_that_an_older_version_took_stays_in_force_and_stops_no_start(house: House) -> None:
     await house.stop()
     await house.apply(PP, "large", **ALL, **large(6_000))
-    made = await house.hub.get(PP, "team-a", "large")
-    message = fleet.Configured(
-        kind="PropagationPolicy", namespace="team-a", name="large", manifest=msgspec.Raw(msgspec.json.encode(made))
-    )
-    subject = subjects.config("PropagationPolicy", "team-a", "large")
-    await house.bus.publish([Outgoing("old", subject, msgspec.json.encode(message))])
+    await took(house, PP, "team-a", "large")
     house.start()
     await seen(house, PP, "large", is_ready)
     await house.hub.patch(PP, "team-a", "large", {"spec": large(6_001)})
     wrong = await seen(house, PP, "large", is_not("TooLarge"))
     assert "the last good one stays in force" in wrong["status"]["conditions"][0]["message"]
+
+
+async def test_a_tree_with_a_field_that_nobody_knows_and_that_an_older_version_took_stays_in_force(
+    house: House,
+) -> None:
+    """Without it no quota would hold at all."""
+    root = {"name": "root", "max": {"cpu": "4"}, "minn": {"cpu": "4"}}
+    await house.stop()
+    await house.apply(TREE, "t", root=root)
+    await took(house, TREE, "kube-system", "t")
+    house.start()
+    await seen(house, TREE, "t", is_ready)
+    await house.hub.patch(TREE, "kube-system", "t", {"spec": {"root": {**root, "max": {"cpu": "5"}}}})
+    wrong = await seen(house, TREE, "t", is_not("Invalid"))
+    said = wrong["status"]["conditions"][0]["message"]
+    assert "spec.root.minn: is not a known field" in said and "the last good one stays in force" in said

@@ -98,6 +98,28 @@ async def test_a_refused_setting_says_what_is_wrong_and_when_it_was_put_right(ho
     assert "the last good one stays in force" in wrong["status"]["conditions"][0]["message"]
 
 
+async def test_what_of_a_setting_has_no_effect_is_said_with_its_readiness(house: House) -> None:
+    await house.apply(TREE, "t", root={**ROOT, "attributes": {"alibabacloud.com/lendlimit": "{}"}})
+    found = await seen(house, TREE, "t", is_ready)
+    (condition,) = found["status"]["conditions"]
+    assert (condition["reason"], condition["message"].count("without effect: ")) == ("InForce", 1)
+    assert "spec.root.attributes['alibabacloud.com/lendlimit'] (all of a min that is not in use" in condition["message"]
+
+
+async def test_a_policy_of_one_job_is_written_to_when_something_of_it_has_no_effect(house: House) -> None:
+    name = {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job", "name": "train"}]}
+    await house.apply(PP, "one", **name, propagateDeps=True)
+    found = await seen(house, PP, "one", is_ready)
+    assert "spec.propagateDeps" in found["status"]["conditions"][0]["message"]
+
+
+async def test_a_field_that_nobody_knows_is_refused_by_name(house: House) -> None:
+    wrong = {**ROOT, "maxx": {"cpu": "9"}}
+    await house.apply(TREE, "t", root=wrong)
+    found = await seen(house, TREE, "t", is_not("Invalid"))
+    assert "spec.root.maxx: is not a known field" in found["status"]["conditions"][0]["message"]
+
+
 async def test_a_second_tree_is_taken_when_the_first_goes(house: House) -> None:
     await house.apply(TREE, "first", root=ROOT)
     await seen(house, TREE, "first", is_ready)

@@ -229,12 +229,3 @@ async def test_discovery_names_every_kind_in_both_forms() -> None:
         names = {one["name"] for one in groups["groups"]}
         assert names == {one["metadata"]["name"] for one in found["items"]}
         assert {"kubeflow.org", "batch.volcano.sh", "policy.one.alibabacloud.com", "ray.io"} <= names
-
-
-async def test_kubectl_gets_a_table() -> None:
-    accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
-    async with served() as (_, client):
-        await create(client, TORCH, torch("a"))
-        _, table = await send(client, "GET", TORCH, headers=accept)
-        assert [one["name"] for one in table["columnDefinitions"]] == ["Name", "State", "Age"]
-        assert table["rows"][0]["cells"][0] == "a"

@@ -32,6 +32,18 @@ async def home(fleet: House) -> AsyncIterator[House]:
         await fleet.until(lambda name=name: _gone(fleet, name), f"{name} is forgotten")
 
 
+async def test_a_job_waits_for_a_member_by_name_and_runs_when_it_joins(home: House) -> None:
+    await home.join("north")
+    await home.until(lambda: _reported(home, "north"), "north has reported")
+    await home.submit("there", "1s", "south")
+    await home.until(lambda: _lacks(home, "there", "UnknownCluster"), "it is said that south is not there")
+    said = await home.fairway("why", "there")
+    assert "The policy names south, which is not in the fleet." in said
+    assert "  - Cluster south joins the fleet.\n" in said
+    await home.join("south")
+    assert (await home.state("there", "succeeded"))["cluster"] == "south"
+
+
 async def test_a_member_goes_on_with_new_credentials_when_the_old_ones_end_and_nobody_starts_anything_anew(
     home: House,
 ) -> None:
@@ -77,10 +89,13 @@ async def test_a_cluster_with_jobs_does_not_leave_before_they_have_ended_or_move
     await home.until(lambda: _gone(home, first), f"{first} is forgotten")
     assert home.api(first).get("v1/namespaces/fairway-system/serviceaccounts/fairway-member") is None
     assert home.api(first).get("rbac.authorization.k8s.io/v1/clusterroles/fairway-member") is None
-    assert "UnknownCluster" in await home.submit("nowhere", "1s", first, code=4)
-    # It may come again.
+    # It may come again, and who waits for it goes there.
+    await home.submit("waits", "1s", first)
+    await home.until(lambda: _lacks(home, "waits", "UnknownCluster"), f"it is said that {first} is not there")
+    assert f"{first}, which is not in the fleet" in await home.fairway("why", "waits")
+    await home.until(lambda: not _going(home, first), "its namespace is gone there, or stays")
     await home.join(first)
-    await home.until(lambda: _reported(home, first), f"{first} has reported again")
+    assert (await home.state("waits", "succeeded"))["cluster"] == first
 
 
 async def test_a_member_in_pull_mode_is_reached_by_nobody_and_does_all_the_others_do(home: House) -> None:
@@ -112,6 +127,17 @@ async def test_a_member_in_pull_mode_is_reached_by_nobody_and_does_all_the_other
     await home.fairway("leave", "north")
     await home.until(lambda: _gone(home, "north"), "north is forgotten")
     await beside.stop()
+
+
+def _going(home: House, name: str) -> bool:
+    """The tenant's namespace is on its way out, and takes no job."""
+    found = home.api(name).get("v1/namespaces/team-a")
+    return found is not None and "deletionTimestamp" in found["metadata"]
+
+
+async def _lacks(home: House, name: str, reason: str) -> bool:
+    row = (await home.jobs())[name]
+    return bool(row["state"] == "queued" and row["reason"] == reason)
 
 
 async def _again(home: House, name: str) -> dict[str, Any] | None:

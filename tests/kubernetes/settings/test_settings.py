@@ -166,6 +166,30 @@ async def test_what_only_fairway_can_see_is_said_on_the_object_and_put_right(hou
     assert len(house.events("first")) == 1
 
 
+READY = '{.status.conditions[?(@.type=="Ready")].message}'
+
+
+async def test_kubectl_shows_what_of_a_setting_has_no_effect_and_what_nobody_knows(house: House) -> None:
+    first = queue("Block")
+    first["spec"]["priority"] = 5
+    house.hub.apply(first)
+    await house.ready(first)
+    said = house.hub.kubectl("get", "queues.scheduling.x-k8s.io", "gold", "-n", "kube-queue", "-o", f"jsonpath={READY}")
+    assert said.startswith("in force in the whole fleet; without effect: spec.priority (queues are not ordered")
+    misspelt = policy("first")
+    misspelt["spec"]["placement"] = {"spreadConstraints": [{"maxGroup": 1}]}
+    house.hub.apply(misspelt)
+    await house.ready(misspelt, "False")
+    said = house.hub.kubectl("get", "pp", "first", "-n", TENANT, "-o", f"jsonpath={READY}")
+    assert "spec.placement.spreadConstraints[0].maxGroup: is not a known field" in said
+    assert "known: spreadByField, spreadByLabel, minGroups, maxGroups" in said
+    changed = tree(8)
+    changed["spec"]["root"]["children"][0] |= {"attributes": {"alibabacloud.com/lendlimit": "{}"}}
+    house.hub.apply(changed)
+    await house.ready(changed)
+    assert "lendlimit'] (all of a min" in house.hub.kubectl("get", "eqtree", "-n", "kube-system", "-o", "wide")
+
+
 async def test_a_second_tree_waits_for_the_first_to_go(house: House) -> None:
     await house.apply(tree(8))
     await house.ready(tree(8))

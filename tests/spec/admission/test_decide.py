@@ -180,10 +180,6 @@ REFUSED: dict[str, tuple[Heard, Code]] = {
         submitted(policies=tuple(msgspec.Raw(msgspec.json.encode(one)) for one in TWO)),
         Code.TWO_POLICIES,
     ),
-    "its policy names a cluster that is not there": (
-        submitted(policies=(msgspec.Raw(msgspec.json.encode(policy(clusterAffinity={"clusterNames": ["c9"]}))),)),
-        Code.UNKNOWN_CLUSTER,
-    ),
     "its priority class is not there": (submitted(pods(priorityClassName="none")), Code.UNKNOWN_PRIORITY_CLASS),
     "its queue is not there": (
         submitted(manifest(annotations={"kube-queue/queue-name": "none"})),

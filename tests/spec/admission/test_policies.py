@@ -64,14 +64,27 @@ def test_a_policy_of_which_nothing_is_left_is_refused() -> None:
     assert "c1" in said.reasons[0].text
 
 
-def test_whoever_names_a_cluster_that_is_not_there_is_told_of_their_own_only() -> None:
+@pytest.mark.parametrize(
+    ("names", "bound", "want"),
+    [
+        pytest.param(["c9"], [], ("c9",), id="nobody of that name is there"),
+        pytest.param(["c1", "c9"], [], ("c1", "c9"), id="one of two is there"),
+        pytest.param(["c9"], ["c1", "c9"], ("c9",), id="its namespace may use it once it is there"),
+    ],
+)
+def test_a_policy_may_name_a_cluster_that_has_yet_to_join(
+    names: list[str], bound: list[str], want: tuple[str, ...]
+) -> None:
+    along = sent(policy(clusterAffinity={"clusterNames": names}))
+    said = decided(manifest(), C2, *([granted(clusters=bound)] if bound else []), policies=along)
+    assert (said.verb, said.spec.placement.affinities[0].cluster_names) == ("admitted", want)
+
+
+def test_whoever_names_a_cluster_that_is_not_theirs_is_told_of_their_own_only() -> None:
     unknown = policy(clusterAffinity={"clusterNames": ["c9"]})
     said = decided(manifest(), C2, granted(clusters=["c1"]), policies=sent(unknown))
-    assert (said.reasons[0].code, "c1" in said.reasons[0].text, "c2" in said.reasons[0].text) == (
-        Code.UNKNOWN_CLUSTER,
-        True,
-        False,
-    )
+    text = said.reasons[0].text
+    assert (said.reasons[0].code, "c1" in text, "c2" in text) == (Code.FORBIDDEN, True, False)
 
 
 def test_policies_that_come_along_are_no_larger_than_the_hub_would_take_them() -> None:
@@ -85,6 +98,13 @@ def test_policies_that_come_along_are_no_larger_than_the_hub_would_take_them() -
         assert isinstance(said, wire.Rejected)
         assert (said.reasons[0].code, said.reasons[0].field) == (Code.TOO_LARGE, field)
         assert said.reasons[0].remedy
+
+
+def test_a_field_of_a_policy_along_that_nobody_knows_is_refused_by_name() -> None:
+    misspelt = policy(spreadConstraints=[{"maxGroup": 1}])
+    said = decided(manifest(), policies=sent(misspelt))
+    field = "policies[0].spec.placement.spreadConstraints[0].maxGroup"
+    assert [(one.code, one.field) for one in said.reasons] == [(Code.INVALID, field)]
 
 
 def test_what_the_hub_sent_along_is_taken_as_it_was_taken_there() -> None:

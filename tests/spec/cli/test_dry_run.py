@@ -134,3 +134,19 @@ def test_names_alone_for_scripts_and_the_count_of_refusals_beside_them() -> None
 def test_text_from_a_manifest_cannot_move_the_cursor() -> None:
     done = dry_run("-f", "-", given='apiVersion: batch/v1\nkind: "J\\e[2Job"\nmetadata: {name: a}\n')
     assert "\x1b" not in done.stdout
+
+
+QUEUE = "apiVersion: scheduling.x-k8s.io/v1alpha1\nkind: Queue\nmetadata: {name: gold}\nspec: {SPEC}\n"
+
+
+def test_what_of_a_setting_has_no_effect_is_a_warning() -> None:
+    given = QUEUE.replace("SPEC", "priority: 5")
+    (said,) = entries("-f", "-", given=given)
+    warning = "without effect: spec.priority (queues are not ordered among each other: each lets its own jobs go)"
+    assert (said["accepted"], said["warnings"]) == (True, [warning])
+    assert f"\n           {warning}\n" in dry_run("-f", "-", given=given).stdout
+
+
+def test_a_field_that_nobody_knows_is_refused() -> None:
+    (said,) = entries("-f", "-", given=QUEUE.replace("SPEC", "queuePolicey: Block"))
+    assert (said["accepted"], said["reasons"][0]["field"]) == (False, "spec.queuePolicey")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace
+from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import (
     FULL,
@@ -39,6 +40,7 @@ def avoided(until: int) -> wire.Verdict:
     return wire.Verdict("c1", Code.RECENTLY_FAILED, "", {"left": 600_000, "until": until})
 
 
+NAMES_C9 = Placement(affinities=(Affinity(cluster_names=("c2", "c9")),))
 NO_ROOM = "none of 3 clusters can take it now"
 WAITING = {
     "a job just admitted waits for the quota service": Case(
@@ -101,6 +103,18 @@ WAITING = {
         back(dequeued(), Code.WAITING_FOR_ROOM, NO_ROOM, FULL, avoided(T0 + 5 * S)),
         "WaitingForRoom",
         ("it may go there again",),
+        event="dequeued",
+    ),
+    "its policy names a cluster that is not there: what would move it is that one's coming": Case(
+        back(dequeued(placement=NAMES_C9), Code.UNKNOWN_CLUSTER, "the policy names c9, not in the fleet", NOT_NAMED),
+        "UnknownCluster",
+        ("names c9", "One of the clusters c2 and c9 joins the fleet.", "PropagationPolicy team-a/llm admits c4"),
+        event="dequeued",
+    ),
+    "one of the clusters that its policy names is full, and one not there: either would move it": Case(
+        back(dequeued(placement=NAMES_C9), Code.WAITING_FOR_ROOM, NO_ROOM, FULL),
+        "WaitingForRoom",
+        ("Room for 3 more pods is freed in c2", "Cluster c9 joins the fleet."),
         event="dequeued",
     ),
     "too big for any cluster: says so, and that waiting does not help": Case(

@@ -40,7 +40,7 @@ def test_jobs_of_other_clusters_stay_where_they_are() -> None:
 
 
 def test_a_cluster_that_has_left_is_forgotten_with_all_its_nodes() -> None:
-    view = of(clusters={"c1": cluster("c1", [node("n1"), node("n2")], T0)})
+    view = of(clusters={"c1": cluster("c1", [node("n1"), node("n2")], T0)}, freed={})
     (step,) = reserve(view, told(fleet.Report(cluster="c1", epoch="", sequence=0, left=True)), T0).steps
     gone = [(one.table, one.key) for one in step.writes if isinstance(one, Put) and one.value is None]
     # The cluster last: whoever follows the cache would else take the nodes for those of a new one.

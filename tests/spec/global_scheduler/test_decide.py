@@ -89,6 +89,13 @@ def test_what_is_lacking_goes_back_with_the_job(nodes: dict[str, Any], code: Cod
     assert (said.queue, said.leaf, said.enqueued_at) == ("gold", ("root", "root/a"), T0 + S)
 
 
+def test_a_job_whose_policy_names_a_cluster_that_is_not_there_waits_for_it() -> None:
+    life = dequeued(placement=ELSEWHERE)
+    (said,) = events(decide(where(life, c1=BIG), heard(life), NOW))
+    assert (said.verb, said.why.code, said.freed) == ("queue", Code.UNKNOWN_CLUSTER, 3)
+    assert "c2" in said.why.text and said.why.remedy
+
+
 def test_a_cluster_where_it_failed_is_avoided_until_its_time_is_over() -> None:
     why = Reason(Code.JOB_FAILED, "exit code 1")
     life = placed(avoid=30 * S)

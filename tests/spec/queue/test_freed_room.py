@@ -50,6 +50,16 @@ def test_room_wakes_nobody_who_avoids_the_cluster_after_a_failure_there(until: i
     assert gone(decide(of(life), told(freed(8)), NOW)) == woken
 
 
+def test_that_a_cluster_has_left_is_for_those_whose_policy_names_it() -> None:
+    named = placed_by(Affinity(cluster_names=("c1", "c2")))
+    other = placed_by(Affinity(cluster_names=("c2",)))
+    view = of(
+        *(waiting(name, at, why=room(), **asks) for at, (name, asks) in enumerate({"a": other, "b": named}.items()))
+    )
+    left = msgspec.structs.replace(freed(0), free={}, largest={})
+    assert gone(decide(view, told(left), NOW)) == ["b"]
+
+
 def test_who_is_woken_says_for_which_room() -> None:
     (said,) = events(decide(of(waiting("a", why=room())), told(freed(8)), NOW))
     assert (said.woken_by, said.room) == ("room", "c1")

@@ -9,6 +9,7 @@ from fairway.domain.decision import NOTHING
 from fairway.queue.decide import decide
 from fairway.queue.view import QueueBegins, Sweep
 from fairway.wire import jobs as wire
+from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import GPU, T0, Life, S
 from tests.spec.builders.views import events, gone, heard, of, told, tree, verbs
@@ -26,6 +27,10 @@ class Case:
     want: list[str]  # who is let go, in order
     view: dict[str, Any] = field(default_factory=dict)
     woken: tuple[str, ...] = ()
+
+
+def only(cluster: str) -> Placement:
+    return Placement(affinities=(Affinity(cluster_names=(cluster,)),))
 
 
 ENDED = held("x").then(wire.Dispatched, cluster="c1").then(wire.Succeeded, cluster="c1")
@@ -83,6 +88,9 @@ CASES = {
     "a head that no cluster can hold does not block": Case(
         [waiting("a", why=room(Code.NO_CLUSTER_EVER)), waiting("b", 1)], "b", ["b"], {"queues": BLOCK}
     ),
+    "a head whose cluster is not there does not block": Case(
+        [waiting("a", why=room(Code.UNKNOWN_CLUSTER)), waiting("b", 1)], "b", ["b"], {"queues": BLOCK}
+    ),
     "a head whose last attempt is being removed does not block": Case(
         [removing("a"), waiting("b", 1)], "b", ["b"], {"queues": BLOCK}
     ),
@@ -127,6 +135,14 @@ CASES = {
         {"tree": tree(), "usage": EIGHT_LEFT, "freed": 3},
     ),
     "freed room wakes who could use it": Case([waiting("a", why=room())], freed(8), ["a"]),
+    "a cluster that comes wakes who is to go there and nobody else": Case(
+        [
+            waiting("a", why=room(Code.UNKNOWN_CLUSTER), placement=only("c8")),
+            waiting("b", 1, why=room(Code.UNKNOWN_CLUSTER), placement=only("c9")),
+        ],
+        freed(8, "c9"),
+        ["b"],
+    ),
     "room that is too little wakes nobody": Case([waiting("a", why=room())], freed(7), []),
     "room in pieces too small for one pod wakes nobody": Case(
         [waiting("a", why=room())], freed(16, largest={GPU: 4}), []

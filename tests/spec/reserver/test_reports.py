@@ -72,6 +72,7 @@ def test_a_cluster_that_the_hub_no_longer_has_is_forgotten_though_it_says_nothin
     """Its last word may have been heard before the hub's."""
     decision = decide(known(node("n1"), left=("c1",)), told(Expire()), NOW)
     assert (puts(decision, "clusters"), puts(decision, "nodes/c1")) == ({"c1": None}, {"n1": None})
+    assert [(one.verb, one.cluster, one.free) for one in events(decision)] == [("freed", "c1", {})]
     assert decide(known(node("n1"), facts={"c1": Facts()}), told(Expire()), NOW) == NOTHING
 
 

@@ -1,13 +1,15 @@
 """Verdicts and choices in words, built only when somebody asks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from fairway.domain.policy_terms import absent
 from fairway.placement.choose import Choice
 from fairway.placement.fit import Shortfall
 from fairway.placement.verdicts.table import VerdictTable
 from fairway.placement.verdicts.verdict import ClusterVerdict
+from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code, Reason
 
 _SHORT = (Code.NOT_ENOUGH, Code.FRAGMENTED, Code.NEVER_FITS)
@@ -15,9 +17,13 @@ _SHORT = (Code.NOT_ENOUGH, Code.FRAGMENTED, Code.NEVER_FITS)
 _ROOM = (Code.FITS, Code.NOT_ENOUGH, Code.FRAGMENTED)
 # These end without anything being freed or changed in a cluster: a report comes, time passes.
 _PASSING = (Code.CAPACITY_UNKNOWN, Code.CAPACITY_STALE, Code.RECENTLY_FAILED)
+_UNSELECTED = (Code.NOT_SELECTED, Code.LABELS_DIFFER)
+# Clusters that a sentence names.
+_NAMED = 5
 
 
 _FREED = "it is tried again as soon as room is freed in one of these clusters"
+_JOIN = "let such a cluster join, or name clusters of the fleet in the policy's clusterAffinity: it then goes by itself"
 _EVER = "ask for less, widen the policy's clusterAffinity, or add a cluster that can hold it"
 
 # What a cluster says that does not count pods.
@@ -50,18 +56,35 @@ def sentence(verdict: ClusterVerdict, asks: str = "") -> str:
     return _short(verdict, gang)
 
 
-def what_would_help(choice: Choice) -> Reason:
-    """For a choice without a cluster: the binding cause, which is that of the cluster nearest to a yes."""
-    count = len(choice.verdict_table)
-    if not count:
-        return Reason(Code.WAITING_FOR_ROOM, "no cluster has joined the fleet yet", remedy=_FREED)
-    nearest = choice.verdict_table.at(_nearest(choice.verdict_table))
-    says = f"{nearest.cluster}: {sentence(nearest, choice.asks)}"
-    if choice.verdict_table.codes(*_ROOM, *_PASSING).any():
-        text = f"none of {count} clusters can take it now; nearest is {says}"
+def what_would_help(choice: Choice, placement: Placement) -> Reason:
+    """For a choice without a cluster: the binding cause, which is that of the cluster nearest to a yes; or that the
+    policy names clusters that are not there, when none of those that are could ever take it."""
+    table = choice.verdict_table
+    absentees = absent(placement, table.names.rank)
+    if not len(table):
+        none = "no cluster has joined the fleet yet"
+        return _unknown(absentees, f", and {none}") if absentees else Reason(Code.WAITING_FOR_ROOM, none, remedy=_FREED)
+    nearest = table.at(_nearest(table))
+    says = f"nearest is {nearest.cluster}: {sentence(nearest, choice.asks)}"
+    if table.codes(*_ROOM, *_PASSING).any():
+        beside = f"; the policy also names {_not_there(absentees)}" if absentees else ""
+        text = f"none of {len(table)} clusters can take it now; {says}{beside}"
         return Reason(Code.WAITING_FOR_ROOM, text, remedy=_FREED)
-    text = f"none of {count} clusters could hold it even when empty; nearest is {says}"
+    if absentees:
+        others = f"; of the {len(table)} that are none could hold it even when empty; {says}"
+        return _unknown(absentees, "" if table.codes(*_UNSELECTED).all() else others)
+    text = f"none of {len(table)} clusters could hold it even when empty; {says}"
     return Reason(Code.NO_CLUSTER_EVER, text, remedy=_EVER)
+
+
+def _unknown(absentees: Sequence[str], more: str) -> Reason:
+    return Reason(Code.UNKNOWN_CLUSTER, f"the policy names {_not_there(absentees)}{more}", remedy=_JOIN)
+
+
+def _not_there(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{shown}{more}, which {'is' if len(names) == 1 else 'are'} not in the fleet"
 
 
 def seconds(milliseconds: int) -> str:

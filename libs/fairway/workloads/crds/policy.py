@@ -8,6 +8,9 @@ from fairway.workloads.settings.policies import CLUSTER_WIDE, GROUPS, MOST_SELEC
 _WEEK_S = 7 * 24 * 3_600
 
 
+_IN_VAIN = "Known and without effect; what holds instead is in the condition Ready."
+
+
 _SELECTOR = obj(
     {
         "apiVersion": text("Of the jobs, such as kubeflow.org/v1."),
@@ -69,13 +72,13 @@ _SPEC = obj(
         "priority": whole("Of two policies that select one job, the higher decides."),
         "suspension": _SUSPENSION,
         "failover": _FAILOVER,
-        "propagateDeps": flag(),
-        "association": flag(),
-        "preemption": text(),
-        "conflictResolution": text(),
-        "activationPreference": text(),
-        "schedulerName": text(),
-        "dependentOverrides": many(text()),
+        "propagateDeps": flag(_IN_VAIN),
+        "association": flag(_IN_VAIN),
+        "preemption": text(_IN_VAIN),
+        "conflictResolution": text(_IN_VAIN),
+        "activationPreference": text(_IN_VAIN),
+        "schedulerName": text(_IN_VAIN),
+        "dependentOverrides": many(text(), about=_IN_VAIN),
         "preserveResourcesOnDeletion": flag(),
         "autoScaling": obj({"ecsProvision": flag()}),
     },

@@ -11,8 +11,8 @@ _SPEC = obj(
             " FIFO: Block, in order of time alone.",
             enum=list(POLICIES),
         ),
-        "priority": whole("Orders queues among each other."),
-        "priorityClassName": text("Gives the priority when it is not set."),
+        "priority": whole("Without effect yet: queues are not ordered among each other."),
+        "priorityClassName": text("Would give the priority where it is not set; without effect, as that is."),
     }
 )
 

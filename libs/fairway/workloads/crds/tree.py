@@ -87,7 +87,10 @@ def _node(level: int) -> Json:
     named = text("Unique in the tree.", **({"pattern": _NAME, "maxLength": 63} if level else {}))
     properties: Json = {
         "name": named,
-        "min": _amounts("What is guaranteed; the children's add up to no more.", *((_JOBS,) if ruled else ())),
+        "min": _amounts(
+            "What is guaranteed; the children's add up to no more. Nobody who borrows it has to give it back yet.",
+            *((_JOBS,) if ruled else ()),
+        ),
         "max": _amounts("What is never exceeded; absent: no limit."),
         "namespaces": {
             **many(text(pattern=LABEL), about="Of leaves only: whose jobs are charged here."),

@@ -33,7 +33,7 @@ def only(field: Field, *known: str) -> None:
     """Refuse every key that is not known: a policy decides where a job runs, so a typing error must show."""
     for key, entry in field.pairs():
         if key not in known and entry.value not in (None, {}, [], False):
-            entry.wrong("is not supported", f"remove it; supported here: {', '.join(known)}")
+            entry.wrong("is not supported", f"remove it; supported here: {', '.join(known) or 'nothing'}")
 
 
 def read_labels(selector: Field) -> tuple[Expression, ...]:

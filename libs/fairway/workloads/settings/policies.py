@@ -1,8 +1,6 @@
 """PropagationPolicy and ClusterPropagationPolicy, of Karmada's group and of ACK One's: read, and choose one.
 
-Accepted and without effect, because Fairway does the safe half of it for every job: propagateDeps,
-conflictResolution (never takes over a foreign object), activationPreference, preemption, schedulerName,
-dependentOverrides, association, failover.cluster, failover.application.purgeMode other than Never.
+What is accepted and has no effect, because Fairway does the safe half of it for every job, is in `known_fields`.
 """
 
 import re
@@ -31,6 +29,7 @@ ANNOTATIONS = frozenset({ATTEMPTS, START_TIMEOUT, AVOID, RESERVE})
 _SPEC = (
     *("resourceSelectors", "placement", "priority", "suspension", "failover", "propagateDeps", "association"),
     *("preemption", "conflictResolution", "activationPreference", "schedulerName", "dependentOverrides"),
+    *("schedulePriority", "autoScaling"),
 )
 # Durations and numbers in annotations are text.
 _PART = re.compile(r"([0-9]{1,9})(ms|s|m|h|d)")
@@ -65,6 +64,7 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
     spec = root["spec"]
     check_annotations(metadata["annotations"], ANNOTATIONS)
     only(spec, *_SPEC)
+    only(spec["autoScaling"])  # a false ecsProvision asks for nothing
     only(spec["suspension"], "scheduling")
     spec["suspension"]["scheduling"].flag()  # every job waits for its turn, whatever this says
     namespace = read_namespace(metadata["namespace"]) if kind == NAMESPACED else ""
@@ -115,7 +115,7 @@ def _selector(field: Field, namespace: str) -> Selector:
 def _start_timeout(annotation: Field, failover: Field) -> int:
     only(failover, "application", "cluster")
     application = failover["application"]
-    only(application, "decisionConditions", "purgeMode", "gracePeriodSeconds")
+    only(application, "decisionConditions", "purgeMode", "gracePeriodSeconds", "statePreservation")
     if application["purgeMode"].text() == "Never":
         application["purgeMode"].wrong(
             "Never would leave the failed copy beside the next one", "remove it; Fairway clears up first"

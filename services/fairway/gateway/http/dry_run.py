@@ -1,22 +1,24 @@
 """A dry run: what admission and the quota would say of a submission, with nothing submitted. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Protocol
 
 import msgspec
 from msgspec import Struct
 
+from fairway.domain.policy_terms import absent
 from fairway.domain.quota.charge import total
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.tenancy.entitlement import payers
 from fairway.domain.tenancy.profile import Tenancy
+from fairway.explain.wording import listed
 from fairway.gateway.http.answers import PodSetAnswer, ReasonBody, bodies, pod_sets
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Reason
 
 
 class Preview(Struct, frozen=True):
-    """What admission and the quota would say, with nothing submitted."""
+    """What admission and the quota would say, with nothing submitted. `warnings` are of what would be accepted."""
 
     accepted: bool
     kind: str = ""
@@ -29,6 +31,7 @@ class Preview(Struct, frozen=True):
     policy: str = ""
     queue: str = ""
     reasons: tuple[ReasonBody, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class DryRunSubmission(Protocol):
@@ -47,7 +50,8 @@ class DryRunSubmission(Protocol):
 Understand = Callable[[wire.Submitted], DryRunSubmission]
 
 
-def preview(mine: Tenancy, seen: DryRunSubmission, tree: QuotaNode | None) -> Preview:
+def preview(mine: Tenancy, seen: DryRunSubmission, tree: QuotaNode | None, clusters: Container[str]) -> Preview:
+    """`clusters` are those of the fleet."""
     spec = seen.spec
     reasons = seen.reasons
     if spec and tree and not reasons:
@@ -64,4 +68,11 @@ def preview(mine: Tenancy, seen: DryRunSubmission, tree: QuotaNode | None) -> Pr
         priority=spec.priority,
         policy=spec.policy,
         queue=spec.queue,
+        warnings=_warnings(spec, clusters),
     )
+
+
+def _warnings(spec: wire.JobSpec, clusters: Container[str]) -> tuple[str, ...]:
+    names = listed(absent(spec.placement, clusters))
+    waits = f"{spec.policy} names {names}, not in the fleet: a job that no other cluster can take waits for that"
+    return (waits,) if absent(spec.placement, clusters) else ()

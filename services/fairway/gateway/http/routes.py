@@ -91,7 +91,7 @@ def _door(world: World, settings: HttpSettings) -> Door:
     def foresee(said: Submission) -> Preview:
         message = said.say.message
         assert isinstance(message, wire.Submitted), "that is what a submission says"
-        return preview(rules.tenancy(said.tenant), settings.understand(message), rules.tree)
+        return preview(rules.tenancy(said.tenant), settings.understand(message), rules.tree, rules.members.clusters)
 
     reading = Reading(world, settings.ids, settings.limits.body, settings.refused)
     return Door(world, reading, foresee, settings.limiter or Limiter(world, lambda: rules.limits))

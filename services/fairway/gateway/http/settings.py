@@ -26,14 +26,18 @@ from fairway.gateway.policy_limits import beyond
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.settings.field_effects import warnings
 from fairway.workloads.settings.policies import is_policy
 from fairway.workloads.settings.policy_limits import Together, size_of
 
 
-class Taken(Struct, frozen=True):
+class Taken(Struct, frozen=True, omit_defaults=True):
+    """`warnings`: what of it is known and has no effect."""
+
     kind: str
     namespace: str
     name: str
+    warnings: tuple[str, ...] = ()
 
 
 class SettingsDoor:
@@ -66,7 +70,7 @@ class SettingsDoor:
         if is_policy(one.manifest):
             # The next one may come before the stream has told of this one.
             self._together.put(one.key, size_of(cleaned(one.manifest)))
-        return answer(Taken(one.plain, one.namespace, one.name))
+        return answer(Taken(one.plain, one.namespace, one.name, warnings(one.manifest)))
 
     async def _holders(self, one: HubObject) -> list[Key]:
         """Others that stand in its place and give way. Raises Problem when one does not."""

@@ -23,15 +23,14 @@ from fairway.runtime.views.settings import complaint, setting
 from fairway.wire import fleet, subjects
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.settings.field_effects import said_of
 from fairway.workloads.settings.policies import CLUSTER_WIDE, NAMESPACED, is_policy
 
 log = structlog.get_logger()
-_GOOD = SettingStanding(True, IN_FORCE, "in force in the whole fleet")
-_LINE_OF_NOBODY = SettingStanding(
-    True,
-    IN_FORCE,
-    f"in force in the whole fleet; its annotation {ALLOW_NAMESPACES} lists no namespace, so that jobs may name it only "
-    "if a TenantProfile lists it or the quota leaf that it stands for is theirs",
+_GOOD = "in force in the whole fleet"
+_LINE_OF_NOBODY = (
+    f"{_GOOD}; its annotation {ALLOW_NAMESPACES} lists no namespace, so that jobs may name it only "
+    "if a TenantProfile lists it or the quota leaf that it stands for is theirs"
 )
 
 
@@ -175,13 +174,12 @@ class HubSettings:
             await self._say(holder, objects.withdrawn(holder, f"{known.digest}/{known.sequence}/{now}", now))
 
     async def _accept(self, one: HubObject) -> list[HubObject]:
-        mark = one.digest
         await self._displace(one)
         known = self._in_force.get(one.key)
-        if known is None or (known.kind, known.digest) != (one.kind, mark):
+        if known is None or (known.kind, known.digest) != (one.kind, one.digest):
             who = of_hub(one.namespace, one.uid)
             await self._say(one.key, objects.configured(one, who, self._world.clock.now()))
-            self._in_force[one.key] = InForce(one.kind, mark)
+            self._in_force[one.key] = InForce(one.kind, one.digest)
             self._holders[objects.place_of(one.key)] = one.key
             if not is_policy(one.manifest):
                 self.changed_at = self._world.clock.now()
@@ -196,8 +194,10 @@ class HubSettings:
 
     def _say_good(self, one: HubObject) -> None:
         """A write for each of ten thousand jobs with policies of their own would say what their bindings say anyway."""
-        if not only_named(one) or ready_of(one) or self._conditions.spoke(one.uid):
-            self._conditions.say(one, _LINE_OF_NOBODY if objects.open_to_nobody(one) else _GOOD)
+        in_vain = said_of(one.manifest)
+        if in_vain or not only_named(one) or ready_of(one) or self._conditions.spoke(one.uid):
+            good = _LINE_OF_NOBODY if objects.open_to_nobody(one) else _GOOD
+            self._conditions.say(one, SettingStanding(True, IN_FORCE, good + in_vain))
 
     async def _say(self, key: Key, word: Say) -> None:
         """A policy goes along with the jobs that it selects, and nobody has to wait until the stream has it, too."""

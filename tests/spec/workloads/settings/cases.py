@@ -1,9 +1,13 @@
 """Policies, quota trees and queues, good and bad: what the readers must say of each, and a hub's API server too."""
 
+from collections.abc import Callable
 from typing import Any
 
 from fairway.domain.queue_policy import QueuePolicy, QueueSpec
-from fairway.workloads.settings.policies import GROUPS
+from fairway.workloads.settings.policies import GROUPS, read_policy
+from fairway.workloads.settings.queues import read_queue
+from fairway.workloads.settings.quota_trees import read_quota_tree
+from fairway.workloads.settings.tenant_profiles import read_tenant_profile
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job"}
 
@@ -150,3 +154,17 @@ BAD_QUEUES = [
     ),
     ({**queue({}), "kind": "Line"}, "kind"),
 ]
+
+PROFILE: dict[str, Any] = {
+    "apiVersion": "fairway.io/v1alpha1",
+    "kind": "TenantProfile",
+    "metadata": {"name": "a"},
+    "spec": {"namespaces": ["team-a"]},
+}
+
+READ_BY: dict[str, Callable[[dict[str, Any]], object]] = {
+    "PropagationPolicy": read_policy,
+    "ElasticQuotaTree": read_quota_tree,
+    "Queue": read_queue,
+    "TenantProfile": read_tenant_profile,
+}

@@ -1,15 +1,14 @@
 """The resources every simulated cluster serves from birth."""
 
-import re
 from typing import Any
 
 from msgspec.structs import replace
 
-from fairway.lab.kubesim.api.registry import ApiResource, Column, of_crd
+from fairway.lab.kubesim.api.registry import AGE, ApiResource, Column, of_crd
 from fairway.workloads.crds import definitions
 
-_CONDITION = re.compile(r'status\.conditions\[\?\(@\.type=="(\w+)"\)\]\.status')
-_PHASE = Column("State", "status.conditions[-1].type")
+# As the operators' own definitions have them.
+_TRAINING = (Column("State", ".status.conditions[-1:].type"), AGE)
 # Of the built-in kinds.
 _CLUSTER_WIDE = ("Namespace", "Node", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition")
 _WITH_STATUS = ("Namespace", "Pod", "Node", "Service", "Job", "CustomResourceDefinition")
@@ -36,46 +35,76 @@ CORE = (
     _builtin("v1", "Service", "svc"),
     _builtin("v1", "ServiceAccount", "sa"),
     _builtin("events.k8s.io/v1", "Event"),
-    _builtin("scheduling.k8s.io/v1", "PriorityClass", "pc"),
-    _builtin("coordination.k8s.io/v1", "Lease"),
+    _builtin("batch/v1", "Job"),
     _builtin("rbac.authorization.k8s.io/v1", "Role"),
     _builtin("rbac.authorization.k8s.io/v1", "RoleBinding"),
     _builtin("rbac.authorization.k8s.io/v1", "ClusterRole"),
     _builtin("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
-    _builtin("batch/v1", "Job"),
     _builtin("apiextensions.k8s.io/v1", "CustomResourceDefinition", "crd", "crds"),
+    _builtin("scheduling.k8s.io/v1", "PriorityClass", "pc"),
+    _builtin("coordination.k8s.io/v1", "Lease"),
 )
 
-_SPARK = (Column("Status", "status.applicationState.state"),)
-_VOLCANO = (
-    Column("Status", "status.state.phase"),
-    Column("MinAvailable", "spec.minAvailable", "integer"),
-    Column("Runnings", "status.running", "integer"),
+_SPARK = (
+    Column("Status", ".status.applicationState.state"),
+    Column("Attempts", ".status.executionAttempts"),
+    Column("Start", ".status.lastSubmissionAttemptTime"),
+    Column("Finish", ".status.terminationTime"),
+    AGE,
 )
-_JOBSET = (Column("TerminalState", "status.terminalState"), Column("Suspended", "spec.suspend"))
-_RAY = (Column("Job Status", "status.jobStatus"), Column("Deployment Status", "status.jobDeploymentStatus"))
+_VOLCANO = (
+    Column("STATUS", ".status.state.phase"),
+    Column("minAvailable", ".status.minAvailable", "integer"),
+    Column("RUNNINGS", ".status.running", "integer"),
+    replace(AGE, name="AGE"),
+    Column("QUEUE", ".spec.queue", priority=1),
+)
+_WORKFLOW = (
+    Column("Status", ".status.phase"),
+    Column("Age", ".status.startedAt", "date"),
+    Column("Message", ".status.message"),
+)
+_JOBSET = (
+    Column("TerminalState", ".status.terminalState"),
+    Column("Restarts", ".status.restarts"),
+    Column("Completed", '.status.conditions[?(@.type=="Completed")].status'),
+    Column("Suspended", ".spec.suspend"),
+    AGE,
+)
+_RAY_JOB = (
+    Column("job status", ".status.jobStatus"),
+    Column("deployment status", ".status.jobDeploymentStatus"),
+    Column("ray cluster name", ".status.rayClusterName"),
+    Column("start time", ".status.startTime"),
+    Column("end time", ".status.endTime"),
+    replace(AGE, name="age"),
+)
+_RAY_CLUSTER = (
+    Column("desired workers", ".status.desiredWorkerReplicas", "integer"),
+    Column("available workers", ".status.availableWorkerReplicas", "integer"),
+    Column("cpus", ".status.desiredCPU"),
+    Column("memory", ".status.desiredMemory"),
+    Column("gpus", ".status.desiredGPU"),
+    Column("tpus", ".status.desiredTPU", priority=1),
+    Column("status", ".status.state"),
+    replace(AGE, name="age"),
+    Column("head pod IP", ".status.head.podIP", priority=1),
+    Column("head service IP", ".status.head.serviceIP", priority=1),
+)
 JOBS = (
-    _kind("kubeflow.org/v1", "PyTorchJob", columns=(_PHASE,)),
-    _kind("kubeflow.org/v1", "TFJob", columns=(_PHASE,)),
-    _kind("kubeflow.org/v2beta1", "MPIJob", columns=(_PHASE,)),
-    _kind("kubeflow.org/v1", "MPIJob", columns=(_PHASE,)),
+    _kind("kubeflow.org/v1", "PyTorchJob", columns=_TRAINING),
+    _kind("kubeflow.org/v1", "TFJob", columns=_TRAINING),
+    _kind("kubeflow.org/v2beta1", "MPIJob", columns=_TRAINING),
+    _kind("kubeflow.org/v1", "MPIJob", columns=_TRAINING),
     _kind("sparkoperator.k8s.io/v1beta2", "SparkApplication", "sparkapp", columns=_SPARK),
     _kind("batch.volcano.sh/v1alpha1", "Job", "vcjob", "vj", columns=_VOLCANO),
     _kind("bus.volcano.sh/v1alpha1", "Command"),
-    _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=(Column("Status", "status.phase"),)),
+    _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=_WORKFLOW),
     _kind("jobset.x-k8s.io/v1alpha2", "JobSet", columns=_JOBSET),
-    _kind("ray.io/v1", "RayJob", columns=_RAY),
-    _kind("ray.io/v1", "RayCluster", columns=(Column("Status", "status.state"),)),
+    _kind("ray.io/v1", "RayJob", columns=_RAY_JOB),
+    _kind("ray.io/v1", "RayCluster", columns=_RAY_CLUSTER),
 )
 
-
-def _own(kind: ApiResource) -> ApiResource:
-    """As deploy/crds has it, with those of its columns that show a condition."""
-    shown = ((one.name, _CONDITION.fullmatch(one.path)) for one in kind.columns if not one.priority)
-    columns = tuple(Column(name, f"status.conditions[{found[1]}]") for name, found in shown if found)
-    return replace(kind, columns=columns)
-
-
-POLICIES = tuple(_own(kind) for crd in definitions().values() for kind in of_crd(crd))
+POLICIES = tuple(kind for crd in definitions().values() for kind in of_crd(crd))
 
 EVERYTHING = (*CORE, *JOBS, *POLICIES)

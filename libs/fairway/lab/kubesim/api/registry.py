@@ -10,12 +10,18 @@ SUBRESOURCES = ("status", "eviction", "log", "finalize")
 
 
 class Column(Struct, frozen=True):
-    """A printer column of `kubectl get`; `path` is dotted, `type` as in a CRD's additionalPrinterColumns."""
+    """A printer column of `kubectl get`, as in a CRD's additionalPrinterColumns; `path` is a JSONPath."""
 
     name: str
     path: str
     type: str = "string"
     priority: int = 0  # above 0: only with `-o wide`
+    format: str = ""
+    description: str = ""
+
+
+# Of whose definition has no columns, and last of those of most others.
+AGE = Column("Age", ".metadata.creationTimestamp", "date")
 
 
 class ApiResource(Struct, frozen=True):
@@ -96,14 +102,20 @@ class Registry:
     def of_version(self, group: str, version: str) -> list[ApiResource]:
         return [one for one in self if (one.group, one.version) == (group, version)]
 
-    def groups(self) -> dict[str, list[str]]:
-        """Group → versions, the preferred one first."""
+    def groups(self, by_version: bool = False) -> dict[str, list[str]]:
+        """Group → versions, the preferred one first. Those of definitions come last, by name, in the older document by
+        version before that: where two groups serve a word, kubectl takes the first of them."""
         found: dict[str, list[str]] = {}
+        defined: set[str] = set()
         for resource in self:
             versions = found.setdefault(resource.group, [])
             if resource.version not in versions:
                 versions.append(resource.version)
-        return found
+            if not resource.builtin:
+                defined.add(resource.group)
+        builtin = (name for name in found if name not in defined)
+        added = sorted(defined, key=lambda name: (found[name][0] if by_version else "", name))
+        return {name: found[name] for name in (*builtin, *added)}
 
 
 def of_crd(crd: Json) -> list[ApiResource]:
@@ -129,6 +141,7 @@ def of_crd(crd: Json) -> list[ApiResource]:
 
 def _columns(version: Json) -> Iterator[Column]:
     for column in version.get("additionalPrinterColumns", ()):
-        path = column["jsonPath"].lstrip(".")
-        type = column.get("type", "string")
-        yield Column(column["name"], path, type, column.get("priority", 0))
+        path = column["jsonPath"]
+        about = column.get("description") or f"Custom resource definition column (in JSONPath format): {path}"
+        kind = column.get("type", "string")
+        yield Column(column["name"], path, kind, column.get("priority", 0), column.get("format", ""), about)

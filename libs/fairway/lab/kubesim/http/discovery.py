@@ -41,7 +41,7 @@ class Discovery:
         if parts == ["api"]:
             return self._aggregated(core=True) if aggregated else {"kind": "APIVersions", "versions": ["v1"]}
         if parts == ["apis"]:
-            listed = [_group(name, versions) for name, versions in self._registry.groups().items() if name]
+            listed = [_group(name, versions) for name, versions in self._registry.groups(True).items() if name]
             plain = {"kind": "APIGroupList", "apiVersion": "v1", "groups": listed}
             return self._aggregated(core=False) if aggregated else plain
         return self._below(parts)

@@ -16,7 +16,7 @@ from fairway.lab.kubesim.api.store import StoredObject
 from fairway.lab.kubesim.http.query import number
 
 if TYPE_CHECKING:
-    from fairway.lab.kubesim.http.tables import Table
+    from fairway.lab.kubesim.tables.table import Table
 
 
 def reply(raw: bytes, status: int = 200) -> web.Response:

@@ -11,13 +11,14 @@ from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, NoSuchPath, bad_request, no_such_path
 from fairway.lab.kubesim.api.registry import SUBRESOURCES, Target, in_api
 from fairway.lab.kubesim.faults import Faults
-from fairway.lab.kubesim.http import access_reviews, discovery, protobuf, tables
+from fairway.lab.kubesim.http import access_reviews, discovery, protobuf
 from fairway.lab.kubesim.http.authorization import Authorizer
 from fairway.lab.kubesim.http.identities import KnownIdentities, User
 from fairway.lab.kubesim.http.query import flag
 from fairway.lab.kubesim.http.reads import serve_get, serve_list
 from fairway.lab.kubesim.http.watch import serve_watch
 from fairway.lab.kubesim.http.writes import not_allowed, serve_write
+from fairway.lab.kubesim.tables.table import wanted as table_wanted
 
 # What a real API server reads of a request body (k8s.io/apiserver, MaxRequestBodyBytes).
 MOST_BYTES = 3 * 1024 * 1024
@@ -81,7 +82,7 @@ class Server:
     async def _read(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
         if target.sub == "log":
             return web.Response(text=f"kubesim runs no containers, so {target.name} has no log\n")
-        table = tables.wanted(request, self.api, target.resource)
+        table = table_wanted(request, self.api, target.resource)
         if flag(request.query, "watch"):
             return await serve_watch(self.api, request, target, table, self.faults)
         if target.name:

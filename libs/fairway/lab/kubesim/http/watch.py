@@ -14,7 +14,7 @@ from fairway.lab.kubesim.api.selectors import Match, both, seen
 from fairway.lab.kubesim.api.store import Event, StoredObject
 from fairway.lab.kubesim.faults import Faults
 from fairway.lab.kubesim.http.query import flag, seconds
-from fairway.lab.kubesim.http.tables import Table
+from fairway.lab.kubesim.tables.table import Table
 
 # A bookmark a minute, as the watch cache of a real API server sends them.
 BOOKMARK_SECONDS = 60.0

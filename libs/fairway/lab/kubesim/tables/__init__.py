@@ -1,0 +1,1 @@
+"""What `kubectl get` prints: columns by JSONPath, ages as people read them."""

@@ -1,0 +1,155 @@
+"""The fields of each kind of setting, as the products document them: read, known and not acted on, or not known at all.
+
+A field that is read may still be refused by its reader. What is not in these tables is a typing error, or of a version
+that nobody here knows: it is refused where settings come in (`field_effects.unknown_fields`), lest it change nothing
+unseen. What is known and not acted on is taken and named (`field_effects.without_effect`).
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Union
+
+from msgspec import Struct
+
+from fairway.domain.quota.tree import ALLOW_NAMESPACES
+from fairway.domain.tenancy.submission_limits import MAX_PENDING, MAX_RATE
+from fairway.workloads.settings import policies, queues, quota_trees, tenant_profiles
+
+
+class Meaning(Enum):
+    """READ: a reader looks at it, and at all that is in it. UNKNOWN: it is none of this object's."""
+
+    READ = "read"
+    UNKNOWN = "unknown"
+
+
+class NotActedOn(Struct, frozen=True):
+    """A known field by which nothing changes: `text` says what holds whatever it says. With a value of `unless` it asks
+    for nothing else."""
+
+    text: str
+    unless: tuple[object, ...] = ()
+
+
+# By key; `prefix/*` stands for all others with this prefix, and `*` for all others.
+Fields = Mapping[str, Union[Meaning, NotActedOn, "Fields"]]
+READ = Meaning.READ
+UNKNOWN = Meaning.UNKNOWN
+_HEAD: Fields = {"apiVersion": READ, "kind": READ, "metadata": READ, "status": READ}
+
+_WHOLE = "a job runs whole, in one cluster"
+_AT_ONCE = "what is left of an attempt is removed at once, before the next one begins"
+_PLACEMENT: Fields = {
+    "clusterAffinity": READ,
+    "clusterAffinities": READ,
+    "clusterTolerations": {
+        **dict.fromkeys(("key", "operator", "value", "effect"), READ),
+        "tolerationSeconds": NotActedOn("a taint that comes later moves no job away"),
+    },
+    "spreadConstraints": dict.fromkeys(("spreadByField", "spreadByLabel", "minGroups", "maxGroups"), READ),
+    "replicaScheduling": {
+        "customSchedulingType": READ,
+        "replicaSchedulingType": READ,
+        "replicaDivisionPreference": NotActedOn(_WHOLE, ("Aggregated",)),
+        "weightPreference": NotActedOn(_WHOLE),
+    },
+}
+_DEPENDENTS = NotActedOn("ConfigMaps, Secrets and claims that a job names have to be in the member already", (False,))
+_FAILOVER: Fields = {
+    "application": {
+        "decisionConditions": {"tolerationSeconds": READ},
+        "purgeMode": NotActedOn(_AT_ONCE, ("Immediately", "Directly")),
+        "gracePeriodSeconds": NotActedOn(_AT_ONCE),
+        "statePreservation": NotActedOn("nothing of an attempt's status is carried over to the next one"),
+    },
+    "cluster": NotActedOn("what becomes of the jobs of a lost cluster is the same for all"),
+}
+_POLICY: Fields = {
+    **_HEAD,
+    "spec": {
+        "resourceSelectors": READ,
+        "placement": _PLACEMENT,
+        "priority": READ,
+        "suspension": {
+            "scheduling": NotActedOn("every job waits for its turn in its queue", (True,)),
+            "dispatching": READ,
+            "dispatchingOnClusters": READ,
+        },
+        "failover": _FAILOVER,
+        "preserveResourcesOnDeletion": READ,
+        "autoScaling": READ,
+        "propagateDeps": _DEPENDENTS,
+        "association": _DEPENDENTS,
+        "preemption": NotActedOn("a policy takes over no job that has another one", ("Never",)),
+        "conflictResolution": NotActedOn("an object that Fairway did not make is never overwritten", ("Abort",)),
+        "activationPreference": NotActedOn("a change of the policy reaches the jobs that wait at once"),
+        "schedulerName": NotActedOn("there is one scheduler for all policies", ("default-scheduler",)),
+        "schedulePriority": NotActedOn("the order is that of the PriorityClass in the pod template"),
+        "dependentOverrides": NotActedOn("there are no override policies here, and none is waited for"),
+    },
+}
+
+_NOBODYS = NotActedOn("nothing here reads it")
+_NODE: dict[str, Meaning | NotActedOn | Fields] = {
+    **dict.fromkeys(("name", "namespaces", "max"), READ),
+    "min": NotActedOn("it is checked and shown, and nobody who borrows it has to give it back yet"),
+    "attributes": {
+        **dict.fromkeys((ALLOW_NAMESPACES, MAX_PENDING, MAX_RATE), READ),
+        "alibabacloud.com/lendlimit": NotActedOn("all of a min that is not in use may be borrowed"),
+        "preempt-policy": NotActedOn("no job has to go for another one yet"),
+        "resourceflavors": NotActedOn("a quota counts resources by name, whatever nodes have them"),
+        "fairway.io/*": UNKNOWN,
+        "*": _NOBODYS,
+    },
+}
+_NODE["children"] = _NODE
+_TREE: Fields = {
+    **_HEAD,
+    "metadata": {"annotations": {"fairway.io/*": UNKNOWN, "*": READ}, "*": READ},
+    "spec": {"root": {**_NODE, "name": NotActedOn("the root is called root", (quota_trees.ROOT,))}},
+}
+
+_NOT_ORDERED = NotActedOn("queues are not ordered among each other: each lets its own jobs go")
+_QUEUES_OWN: Fields = {
+    f"{product}/{key}": meaning
+    for product in ("kube-queue", "koord-queue")
+    for key, meaning in {
+        "wait-for-pods-running": NotActedOn("the next job may go when the one before has its room, running or not"),
+        "enable-queueunit-preemption": NotActedOn("no job has to go for another one yet"),
+        "max-depth": NotActedOn("every job that waits is looked at", ("-1",)),
+        "*": _NOBODYS,
+    }.items()
+}
+_OTHER_WORD = NotActedOn(f"the label is {queues.POLICY_LABEL} here, or write spec.queuePolicy")
+_QUEUE: Fields = {
+    **_HEAD,
+    "metadata": {
+        "labels": {
+            queues.POLICY_LABEL: READ,
+            "koord-queue/queue-policy": _OTHER_WORD,
+            "kube-queue/*": _NOBODYS,
+            "koord-queue/*": _NOBODYS,
+            "*": READ,
+        },
+        "annotations": {**_QUEUES_OWN, queues.LEAF_ANNOTATION: READ, "*": READ},
+        "*": READ,
+    },
+    "spec": {
+        "queuePolicy": READ,
+        "priority": _NOT_ORDERED,
+        "priorityClassName": _NOT_ORDERED,
+        "admissionChecks": NotActedOn("jobs are let go without such checks"),
+    },
+}
+
+_PROFILE: Fields = {**_HEAD, "spec": READ}
+
+# By `Kind.group/version`.
+KNOWN: Mapping[str, Fields] = {
+    **{
+        f"{kind}.{group}": _POLICY for kind in (policies.NAMESPACED, policies.CLUSTER_WIDE) for group in policies.GROUPS
+    },
+    f"{quota_trees.KIND}.{quota_trees.API_VERSION}": _TREE,
+    f"{queues.KIND}.{queues.API_VERSION}": _QUEUE,
+    f"{tenant_profiles.KIND}.{tenant_profiles.API_VERSION}": _PROFILE,
+}

@@ -1,0 +1,167 @@
+"""Settings: a field that is known and that nothing acts on is taken, and named."""
+
+from typing import Any
+
+import pytest
+
+from fairway.workloads.settings.field_effects import said_of, unknown_fields, warnings, without_effect
+from fairway.workloads.settings.policies import GROUPS
+from tests.spec.workloads.settings.cases import PROFILE, READ_BY, node, policy, queue, tree
+
+Json = dict[str, Any]
+TAKEN_BY_ALL = "spec.propagateDeps (ConfigMaps, Secrets and claims that a job names have to be in the member already)"
+IN_VAIN: dict[str, tuple[Json, list[str]]] = {
+    "a plain policy": (policy(placement={"clusterAffinity": {"clusterNames": ["c1"]}}), []),
+    "what Karmada's server fills in": (
+        policy(
+            conflictResolution="Abort",
+            preemption="Never",
+            schedulerName="default-scheduler",
+            priority=0,
+            propagateDeps=False,
+            placement={"replicaScheduling": {"replicaSchedulingType": "Divided", "customSchedulingType": "Gang"}},
+        ),
+        [],
+    ),
+    "a policy with all of it": (
+        policy(
+            propagateDeps=True,
+            association=True,
+            preemption="Always",
+            conflictResolution="Overwrite",
+            activationPreference="Lazy",
+            schedulerName="mine",
+            schedulePriority={"priorityClassSource": "KubePriorityClass"},
+            dependentOverrides=["x"],
+            suspension={"scheduling": False},
+        ),
+        [
+            "spec.propagateDeps",
+            "spec.association",
+            "spec.preemption",
+            "spec.conflictResolution",
+            "spec.activationPreference",
+            "spec.schedulerName",
+            "spec.schedulePriority",
+            "spec.dependentOverrides",
+            "spec.suspension.scheduling",
+        ],
+    ),
+    "failover": (
+        policy(
+            failover={
+                "cluster": {"purgeMode": "Directly"},
+                "application": {
+                    "purgeMode": "Graciously",
+                    "gracePeriodSeconds": 60,
+                    "statePreservation": {"rules": [{"jsonPath": "{.x}"}]},
+                    "decisionConditions": {"tolerationSeconds": 30},
+                },
+            }
+        ),
+        [
+            "spec.failover.cluster",
+            "spec.failover.application.purgeMode",
+            "spec.failover.application.gracePeriodSeconds",
+            "spec.failover.application.statePreservation",
+        ],
+    ),
+    "weights beside a gang": (
+        policy(
+            placement={
+                "clusterTolerations": [{"key": "drain", "operator": "Exists", "tolerationSeconds": 5}],
+                "replicaScheduling": {
+                    "customSchedulingType": "Gang",
+                    "replicaDivisionPreference": "Weighted",
+                    "weightPreference": {"dynamicWeight": "AvailableReplicas"},
+                },
+            }
+        ),
+        [
+            "spec.placement.clusterTolerations[0].tolerationSeconds",
+            "spec.placement.replicaScheduling.replicaDivisionPreference",
+            "spec.placement.replicaScheduling.weightPreference",
+        ],
+    ),
+    "the attributes of a tree": (
+        tree(
+            node(
+                "a",
+                attributes={
+                    "alibabacloud.com/lendlimit": '{"cpu": "1"}',
+                    "preempt-policy": "PreemptLowerPriority",
+                    "resourceflavors": "x",
+                    "fairway.io/max-pending": "5",
+                    "cost": "a",
+                },
+            )
+        ),
+        [
+            "spec.root.children[0].attributes['alibabacloud.com/lendlimit']",
+            "spec.root.children[0].attributes.preempt-policy",
+            "spec.root.children[0].attributes.resourceflavors",
+            "spec.root.children[0].attributes.cost",
+        ],
+    ),
+    "a root of another name": ({**tree(), "spec": {"root": {"name": "all"}}}, ["spec.root.name"]),
+    "a queue before others": (
+        queue({"queuePolicy": "Block", "priority": 5, "priorityClassName": "high", "admissionChecks": [{"name": "x"}]}),
+        ["spec.priority", "spec.priorityClassName", "spec.admissionChecks"],
+    ),
+    "a queue with the words of its product": (
+        queue(
+            {},
+            labels={"koord-queue/queue-policy": "Block", "create-by-kubequeue": "false"},
+            annotations={
+                "kube-queue/quota-fullname": "root/a",
+                "kube-queue/wait-for-pods-running": "true",
+                "koord-queue/max-depth": "10",
+                "koord-queue/enable-queueunit-preemption": "true",
+                "kube-queue/queue-args": "x: y",
+                "note": "mine",
+            },
+        ),
+        [
+            "metadata.labels['koord-queue/queue-policy']",
+            "metadata.annotations['kube-queue/wait-for-pods-running']",
+            "metadata.annotations['koord-queue/max-depth']",
+            "metadata.annotations['koord-queue/enable-queueunit-preemption']",
+            "metadata.annotations['kube-queue/queue-args']",
+        ],
+    ),
+    "a profile": (PROFILE, []),
+}
+
+
+@pytest.mark.parametrize(("manifest", "fields"), IN_VAIN.values(), ids=list(IN_VAIN))
+def test_what_has_no_effect_is_named_and_taken(manifest: Json, fields: list[str]) -> None:
+    assert [one.field for one in without_effect(manifest)] == fields
+    assert unknown_fields(manifest) == ()
+    assert READ_BY[manifest["kind"]](manifest)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("wide", [False, True], ids=["namespaced", "cluster-wide"])
+def test_policies_of_both_groups_and_kinds_say_the_same(group: str, wide: bool) -> None:
+    one = {**policy(wide=wide, propagateDeps=True), "apiVersion": group}
+    assert said_of(one) == f"; without effect: {TAKEN_BY_ALL}"
+    assert warnings(one) == (f"without effect: {TAKEN_BY_ALL}",)
+
+
+def test_the_same_on_many_nodes_of_a_tree_is_one_sentence() -> None:
+    lend = {"attributes": {"alibabacloud.com/lendlimit": "{}"}}
+    (lent, least) = without_effect(
+        tree(node("a", 4, 2, **lend), node("b", 4, 2, **lend), min={"cpu": 4}, max={"cpu": 4})
+    )
+    assert (least.field, least.more) == ("spec.root.children[0].min", 2)
+    assert str(lent).startswith("spec.root.children[0].attributes['alibabacloud.com/lendlimit'] and 1 more (")
+
+
+def test_of_very_many_the_first_are_named() -> None:
+    said = said_of(tree(node("a", attributes={f"x{number}": "y" for number in range(100)})))
+    assert said.endswith("; and 80 more")
+    assert len(said) < 3_000
+
+
+def test_of_no_setting_there_is_nothing_to_say() -> None:
+    assert (said_of({"kind": "Job", "apiVersion": "batch/v1", "x": 1}), unknown_fields({"x": 1})) == ("", ())
