@@ -52,6 +52,7 @@ class Item(Struct):
             size=len(one.data),
             stored_at=one.stored_at,
             subject=one.subject,
+            behind=one.behind,
         )
 
     def later(self, delay_ms: int) -> None:

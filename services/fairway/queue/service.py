@@ -19,10 +19,10 @@ from fairway.queue.policy_changes import Policies
 from fairway.queue.view import SERVICE, SWEEP, QueueBegins, Sweep
 from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import ReadRows, Store, Wanted
+from fairway.runtime.ports import ReadRows, Wanted
 from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Consumer, LocalMessages, Service
-from fairway.runtime.views.jobs import JobsView, requests_of
+from fairway.runtime.views.jobs import JobsMemory, requests_of
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, flow
 from fairway.wire import jobs as wire
@@ -34,7 +34,7 @@ _PIECE = 2_000
 _SWEEP_EVERY_MS = 10_000
 
 
-class QueueView(JobsView[object]):
+class QueueView(JobsMemory[object]):
     """The waiting jobs, quota usage, and the last word on each cluster's room."""
 
     def __init__(self, catalog: Catalog, meter: Meter) -> None:
@@ -49,20 +49,27 @@ class QueueView(JobsView[object]):
         self.all_known = False
         self._counted: dict[str, set[str]] = {}
         self._doubtful: set[str] = set()
+        self._unread: list[str] = []
 
-    async def load(self, store: Store) -> None:
-        """Reads every live job: those that wait or are on their way are in `queued`."""
-        await super().load(store)
+    def begin(self) -> None:
+        super().begin()
         self.queued = WaitingJobs(self._by_time)
         self.room = {}
         self._doubtful = set()
         self._counted = {}
-        live = await store.read(Wanted(whole=(decision.LIVE,)))
-        names = sorted(live.whole.get(decision.LIVE, {}))
-        for start in range(0, len(names), _PIECE):
-            found = await store.read(Wanted(rows={decision.JOBS: names[start : start + _PIECE]}))
-            for row in found.rows.values():
-                self.queued.put(_job(row.data))
+        self._unread = []
+
+    def first(self, found: ReadRows | None) -> Wanted | None:
+        """Every live job: those that wait or are on their way are in `queued`."""
+        if found is None:
+            return Wanted(whole=(decision.LIVE,))
+        if decision.LIVE in found.whole:
+            self._unread = sorted(found.whole[decision.LIVE])
+        for row in found.rows.values():
+            self.queued.put(_job(row.data))
+        names = self._unread[:_PIECE]
+        del self._unread[:_PIECE]
+        return Wanted(rows={decision.JOBS: names}) if names else None
 
     def _by_time(self, queue: str) -> bool:
         spec = self.queues.get(queue)
@@ -93,8 +100,8 @@ class QueueView(JobsView[object]):
             wanted.add(decision.JOBS, name)
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
-        super().refresh(found, heard, now)
+    def take(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
+        super().take(found, heard, now)
         self.usage = found.counters.get(decision.QUOTA, {})
         owed = ((key, row) for (table, key), row in found.rows.items() if table == decision.OWED)
         self.owed = {key: _share(row.data) for key, row in owed}

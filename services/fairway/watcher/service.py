@@ -15,7 +15,7 @@ from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Consumer, LocalMessages, Service
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.runtime.views.members import Members
 from fairway.watcher import object_owner
 from fairway.watcher.decide import Hears
@@ -167,8 +167,8 @@ def service(
     )
 
 
-def returning(mirror: HubStatusMirror) -> Service[JobsView[object], final.Hears]:
+def returning(mirror: HubStatusMirror) -> Service[JobsMemory[object], final.Hears]:
     """What the record calls an end reaches the hub's objects, and is acknowledged when it is there."""
     decoder = msgspec.json.Decoder(wire.Message)
     consumer: Consumer[final.Hears] = Consumer(*flow.consumer(final.SERVICE), decoder, place_of)
-    return Service(final.SERVICE, (consumer,), final.decide, JobsView[object], act=mirror, most=64)
+    return Service(final.SERVICE, (consumer,), final.decide, JobsMemory[object], act=mirror, most=64)

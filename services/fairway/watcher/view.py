@@ -10,8 +10,8 @@ from fairway.domain.decision import Heard, Step
 from fairway.domain.eviction_freeze import EVICTIONS
 from fairway.domain.job import Job, State
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import ReadRows, Store, Wanted
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.ports import ReadRows, Wanted
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.watcher import object_owner
 from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.missing import PRESENT, Down, Emptied, Late, Listed, down_of
@@ -26,7 +26,7 @@ _PIECE = 1_000
 _NOBODY = Roster()
 
 
-class WatcherView(JobsView[object]):
+class WatcherView(JobsMemory[object]):
     """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. What is seen
     of a job is shown to the mirror with the job's row: only the present attempt speaks for it."""
 
@@ -49,10 +49,10 @@ class WatcherView(JobsView[object]):
         self._unread: dict[str, None] = {}
         self._version = 0
 
-    async def load(self, store: Store) -> None:
+    def begin(self) -> None:
         """What was seen in the members stays: they do not show it again because a store was lost. Nor is a freeze over
         with it."""
-        await super().load(store)
+        super().begin()
         self.held.clear()
         self._deadlines.clear()
         self.newest.clear()
@@ -81,8 +81,8 @@ class WatcherView(JobsView[object]):
         wanted.follow = ("ledger/", decision.CLUSTERS)
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
-        super().refresh(found, heard, now)
+    def take(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
+        super().take(found, heard, now)
         self._follow_ledger(found)
         self.silence.follow(found.rows.get((decision.FREEZE, EVICTIONS)), self.held, now)
         self._see(heard, now)

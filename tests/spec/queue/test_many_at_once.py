@@ -22,7 +22,7 @@ def asked(view: Any, message: Any, life: Any) -> list[str]:
     heard = [told(message)]
     names = view.wants(heard, NOW).rows.get("jobs", [])
     rows = {("jobs", name): Row(life.now.rev, job_row(life, name)) for name in names}
-    view.refresh(ReadRows(rows=rows, version=1), heard, NOW)
+    view.take(ReadRows(rows=rows, version=1), heard, NOW)
     return list(names)
 
 
@@ -32,7 +32,7 @@ def job_row(life: Any, name: str) -> bytes:
 
 def test_reservations_that_have_expired_are_looked_at_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reserver, "_PIECE", 1)
-    view = reserver.ReserverView(Catalog())
+    view = reserver.ReserverMemory(Catalog())
     view._expiring = {"a/1": 0, "b/1": 0}
     assert [asked(view, Expire(), reserved()) for _ in range(3)] == [["a"], ["b"], ["a"]]
 

@@ -21,7 +21,7 @@ NOW = T0 + 900 * S
 def looks(view: WatcherView, life: Life, *seen: Heard) -> list[tuple[list[str], int | None]]:
     """One batch of the watcher with the job as it is by then: what is said of each, and when it is looked at again."""
     row = Row(life.now.rev, msgspec.json.encode(row_of(life.now)))
-    view.refresh(ReadRows(rows={(JOBS, life.name): row}), seen, NOW)
+    view.take(ReadRows(rows={(JOBS, life.name): row}), seen, NOW)
     found: list[Decision] = []
     for one in seen:
         found.append(decide(view, one, NOW))
@@ -76,7 +76,7 @@ async def test_that_a_gang_went_down_is_known_after_the_store_was_lost() -> None
     store = MemoryStore()
     looks(view, running(start_timeout=60 * S), shows("Running", place=1))
     await store.finish_rebuild("1-a")
-    await view.load(store)
+    view.begin()
     looks(view, running(start_timeout=60 * S))
     view.wants([told(Late())], NOW + 61 * S)
     assert view.overdue == ["llm-1"]

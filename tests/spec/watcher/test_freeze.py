@@ -80,7 +80,7 @@ async def test_a_view_freezes_thaws_and_tells_by_what_was_reported() -> None:
     meter = Meter()
     await store.finish_rebuild("1-a")
     view = WatcherView(meter=meter)
-    await view.load(store)
+    view.begin()
 
     async def reports(at: int) -> None:
         infos = {name: (1, b'{"name":"%s","observed_at":%d}' % (name.encode(), at)) for name in ("c1", "c2", "c3")}
@@ -88,7 +88,7 @@ async def test_a_view_freezes_thaws_and_tells_by_what_was_reported() -> None:
 
     async def look(now: int) -> bool:
         late = [told(Late())]
-        view.refresh(await store.read(view.wants(late, now)), late, now)
+        view.take(await store.read(view.wants(late, now)), late, now)
         steps = decide(view, late[0], now).steps
         for step in steps:
             view.apply(step)
@@ -117,9 +117,9 @@ async def test_a_list_that_is_the_first_thing_heard_waits_for_the_ledger() -> No
     await store.load(decision.ledger("c1"), {life.now.key: (1, b'{"slots":[],"requests":{},"until":0}')})
     view = WatcherView()
     late = [told(Listed(cluster="c1", kind=KIND, keys=frozenset()))]
-    view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
+    view.take(await store.read(view.wants(late, NOW)), late, NOW)
     assert decide(view, late[0], NOW).again_in
-    view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
+    view.take(await store.read(view.wants(late, NOW)), late, NOW)
     assert [call.job for call in decide(view, late[0], NOW).calls] == [life.name]
 
 
@@ -130,7 +130,7 @@ async def test_members_with_jobs_that_have_not_reported_since_the_store_was_lost
         await store.load(decision.ledger(name), {f"job-{name}/1": (1, b'{"slots":[],"requests":{},"until":0}')})
     view = WatcherView(roster=Roster(members=("c1", "c2")))
     late = [told(Late())]
-    view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
+    view.take(await store.read(view.wants(late, NOW)), late, NOW)
     assert view.silence.freeze == Freeze(NOW, 2, 2)
 
 
@@ -146,7 +146,7 @@ class Watched:
         """On a working set that was just made."""
         self.store.wipe()
         await self.store.finish_rebuild("1-a")
-        await self.view.load(self.store)
+        self.view.begin()
         return self
 
     def __post_init__(self) -> None:
@@ -157,7 +157,7 @@ class Watched:
         infos = {name: (1, b'{"name":"%s","observed_at":%d}' % (name.encode(), now)) for name in reporting}
         await self.store.load(decision.CLUSTERS, infos)
         late = [told(Late())]
-        self.view.refresh(await self.store.read(self.view.wants(late, now)), late, now)
+        self.view.take(await self.store.read(self.view.wants(late, now)), late, now)
         return self.view.silence.unsure, self.view.silence.freeze is not None
 
 
