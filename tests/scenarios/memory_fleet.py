@@ -14,7 +14,7 @@ from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.process.composition import Composition
 from fairway.process.pipeline import LOOPS
-from fairway.queue import service as queue
+from fairway.queue.memory import QueueMemory
 from fairway.replay.stages import STAGES
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
@@ -92,7 +92,7 @@ class Fleet:
         }
         for agent in self.agents.values():
             agent.planned = self._planned
-        self.queues: list[queue.QueueView] = []
+        self.queues: list[QueueMemory] = []
         self._group: asyncio.TaskGroup | None = None
         self.loops: dict[str, asyncio.Task[None]] = {}
         self._owners = self._recorders = 0

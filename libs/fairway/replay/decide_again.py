@@ -89,6 +89,8 @@ class Redecider:
                 await seen.hear(entry)
             elif isinstance(entry, views.BatchFound):
                 await seen.found(entry)
+            elif isinstance(entry, views.KnownRow) and entry.table == decision.JOBS:
+                await seen.remembered_job(entry)
             else:
                 return [*self._follow(seen, entry)]
         except Astray:

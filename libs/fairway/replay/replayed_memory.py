@@ -91,6 +91,18 @@ class ReplayedMemory:
         else:
             self._rows.found.rows[entry.table, entry.key] = row
 
+    async def remembered_job(self, entry: views.KnownRow) -> None:
+        row = await self._job_row(entry.key, entry.rev, entry.sum)
+        self.memory.recall(entry.table, entry.key, entry.rev, row.data)
+
+    async def _job_row(self, name: str, rev: int, checksum: int) -> Row:
+        row = await self._record.row(name, rev, self.born, self.batch.now)
+        if row is None or crc32(row) != checksum:
+            self._differs(decision.JOBS, name, rev)
+        if row is None:
+            raise Astray
+        return Row(rev, row)
+
     def known_row(self, entry: views.KnownRow) -> None:
         rev, value = self._rows.written.pop((entry.table, entry.key), (0, None))
         if rev != entry.rev:
@@ -144,12 +156,7 @@ class ReplayedMemory:
         names = tuple(dict.fromkeys(filter(None, map(job_of, self.batch.heard)))) if entry.jobs is None else entry.jobs
         for name, rev, checksum in zip(names, entry.revs, entry.sums, strict=True):
             if rev:
-                row = await self._record.row(name, rev, self.born, self.batch.now)
-                if row is None or crc32(row) != checksum:
-                    self._differs(decision.JOBS, name, rev)
-                if row is None:
-                    raise Astray
-                self._rows.found.rows[decision.JOBS, name] = Row(rev, row)
+                self._rows.found.rows[decision.JOBS, name] = await self._job_row(name, rev, checksum)
         self._count(entry)
         self._take(entry.version)
 

@@ -14,6 +14,9 @@ from fairway.global_scheduler.service import SchedulerMemory
 from fairway.propagator import calls
 from fairway.propagator import decide as propagator
 from fairway.propagator.service import PropagatorMemory
+from fairway.queue import decide as queue
+from fairway.queue.memory import QueueMemory
+from fairway.queue.view import SERVICE as QUEUE
 from fairway.quota import decide as quota
 from fairway.quota.service import QuotaMemory
 from fairway.reserver import decide as reserver
@@ -57,6 +60,7 @@ def _propagator(name: str) -> ReplayedStage:
 _ALL = (
     ReplayedStage("admission", AdmissionMemory, admission.decide, decoder(wire.Submitted)),
     ReplayedStage(quota.SERVICE, QuotaMemory, quota.decide, decoder(wire.Admitted)),
+    ReplayedStage(QUEUE, QueueMemory, queue.decide, decoder(queue.Hears)),
     ReplayedStage(scheduler.SERVICE, lambda catalog: SchedulerMemory(), scheduler.decide, decoder(wire.Dequeued)),
     ReplayedStage(reserver.SERVICE, ReserverMemory, reserver.decide, decoder(reserver.Hears)),
     _propagator(propagator.SERVICE),

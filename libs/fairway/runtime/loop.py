@@ -38,7 +38,7 @@ class Loop:
         self.service = service
         self.world = world
         self.meter = meter
-        self.view = MemoryView(service.memory(), service.recording)
+        self.view = MemoryView(service)
         self.inbox = Inbox(service, world)
         self.outbox = Outbox(service.name, world, lambda code: meter.dead_letter(service.name, code))
         self.opening = StoreAndLease(service, world)

@@ -106,7 +106,8 @@ class Service(Struct, Generic[Seen, Hears], frozen=True):
     """Decides with memories of one type on messages of one type, most often a union: what its `consumers` hear and what
     it tells itself. `single` services own ordered state and run behind a lease. `ticks` are local messages by period in
     ms; `begin` is one that is heard whenever the service starts on a working set; `beside` runs along with the service
-    and puts local messages into its inbox; `recording` is told everything."""
+    and puts local messages into its inbox; `recording` is told everything, and `shown` sees the
+    memory whenever it has taken something: what it counts or logs is no part of a decision."""
 
     name: str
     consumers: tuple[Consumer[Hears], ...]
@@ -119,6 +120,7 @@ class Service(Struct, Generic[Seen, Hears], frozen=True):
     beside: Callable[[LocalMessages], Coroutine[Any, Any, None]] | None = None
     most: int = 256
     recording: Recording | None = None
+    shown: Callable[[Seen], None] | None = None
 
 
 # The loop runs all of them: which memory and messages belong together, each service says where it is made.

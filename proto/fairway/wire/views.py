@@ -100,7 +100,8 @@ class SettingTaken(Struct, frozen=True, array_like=True, tag=8):
 
 
 class KnownRow(Struct, frozen=True, array_like=True, tag=9):
-    """A row that came back as a decision of this process had written it; `sum` is that of its bytes."""
+    """A row that came back as a decision of this process had written it; or that of a job, which is remembered. `sum`
+    is that of its bytes."""
 
     table: str
     key: str

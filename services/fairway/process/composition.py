@@ -13,6 +13,7 @@ from fairway.propagator import service as propagator
 from fairway.propagator.member_calls import MemberCalls
 from fairway.propagator.rooms import Image, Rooms
 from fairway.queue import service as queue
+from fairway.queue.memory import QueueMemory
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
 from fairway.runtime.cluster_port import Cluster
@@ -47,7 +48,7 @@ class Composition(Struct):
     members: Members
     key: bytes = b""
     hub: Cluster | None = None
-    queues: list[queue.QueueView] = []
+    queues: list[QueueMemory] = []
     recording: Callable[[str], Recording | None] = lambda service: None
     image: Image | None = None
     act: Act | None = None

@@ -34,7 +34,7 @@ from fairway.process.members.token_renewal import Renewal
 from fairway.process.settings import Settings
 from fairway.process.streams import provisioned, views_provisioned
 from fairway.propagator.held_room import PAUSE
-from fairway.queue import service as queue
+from fairway.queue.memory import QueueMemory
 from fairway.queue.position import place
 from fairway.replay.stages import STAGES
 from fairway.runtime.cluster_port import Cluster
@@ -66,7 +66,7 @@ class Parts(Struct):
     hub: KubernetesCluster | None
     loops: dict[str, Loop]
     stores: list[RedisStore]
-    queues: list[queue.QueueView]
+    queues: list[QueueMemory]
     key: bytes = b""
     readers: NatsBus | None = None
     act: Act | None = None

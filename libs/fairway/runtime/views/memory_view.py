@@ -6,7 +6,7 @@ from typing import Any
 from fairway.domain.decision import Decision, Heard, Step
 from fairway.domain.job import Job
 from fairway.runtime.ports import Store, Wanted
-from fairway.runtime.service import Memory, Recording
+from fairway.runtime.service import AnyService, Memory
 
 Decide = Callable[[Any, Heard[Any], int], Decision]
 
@@ -14,9 +14,10 @@ Decide = Callable[[Any, Heard[Any], int], Decision]
 class MemoryView:
     """Gives the memory what it asks for, and tells `recording` of it where there is one."""
 
-    def __init__(self, memory: Memory[Any], recording: Recording | None = None) -> None:
-        self.memory = memory
-        self._recording = recording
+    def __init__(self, service: AnyService) -> None:
+        self.memory: Memory[Any] = service.memory()
+        self._recording = service.recording
+        self._shown = service.shown
 
     @property
     def jobs(self) -> dict[str, Job]:
@@ -43,6 +44,8 @@ class MemoryView:
         if self._recording is not None:
             self._recording.took(found, now)
         self.memory.take(found, heard, now)
+        if self._shown is not None:
+            self._shown(self.memory)
 
     def decide(self, decide: Decide, heard: Heard[Any], now: int) -> Decision:
         made = self.memory.make_up(heard, decide(self.memory, heard, now), now)

@@ -98,7 +98,11 @@ class EntryWriter:
         for said in kept.settings:
             yield views.SettingTaken(_encode(said))
         for one in kept.remembered:
-            yield views.RememberedPart(one.table, one.key, one.rev, _encode(one.value))
+            data = _encode(one.value)
+            if one.table == decision.JOBS:
+                yield views.KnownRow(one.table, one.key, one.rev, crc32(data))
+            else:
+                yield views.RememberedPart(one.table, one.key, one.rev, data)
 
     def _found(self, kept: Took) -> Iterator[views.Entry]:
         jobs = {}
