@@ -17,8 +17,7 @@ from fairway.reserver import decide as reserving
 from fairway.runtime.views.members import Facts
 from fairway.watcher import decide as watching
 from fairway.watcher import missing, object_owner
-from fairway.watcher import service as watcher
-from fairway.watcher.silence import Roster
+from fairway.watcher.silence import FleetSilence
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Report
 from fairway.wire.reasons import Code
@@ -117,12 +116,13 @@ def deaf(patch: Patch) -> None:
 
 def fearless(patch: Patch) -> None:
     """Attempts are given up whoever is silent."""
-    patch.setattr(watcher, "guarded", watching.decide)
+    patch.setattr(watching, "_gives_up", lambda decided: False)
 
 
 def hopeful(patch: Patch) -> None:
     """Who has no job, and has not reported since the store was lost, is not missed."""
-    patch.setattr(watcher, "Roster", lambda members, introduced: Roster(members))
+    follow = FleetSilence.follow
+    patch.setattr(FleetSilence, "follow", lambda self, row, held, introduced, now: follow(self, row, held, (), now))
 
 
 def mute(patch: Patch) -> None:

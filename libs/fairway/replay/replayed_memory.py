@@ -86,9 +86,9 @@ class ReplayedMemory:
 
     def row(self, entry: views.ViewRow) -> None:
         row = Row(entry.rev, entry.data) if entry.data is not None else None
-        if row is None or entry.table.startswith(FOLLOWED):
+        if not entry.read and entry.table != decision.JOBS:
             self._rows.found.changes.append((entry.table, entry.key, row))
-        else:
+        elif row is not None:
             self._rows.found.rows[entry.table, entry.key] = row
 
     async def remembered_job(self, entry: views.KnownRow) -> None:
@@ -97,10 +97,10 @@ class ReplayedMemory:
 
     async def _job_row(self, name: str, rev: int, checksum: int) -> Row:
         row = await self._record.row(name, rev, self.born, self.batch.now)
-        if row is None or crc32(row) != checksum:
-            self._differs(decision.JOBS, name, rev)
-        if row is None:
+        if row is None:  # what made it so was never said: it was lost with its working set
             raise Astray
+        if crc32(row) != checksum:
+            self._differs(decision.JOBS, name, rev)
         return Row(rev, row)
 
     def known_row(self, entry: views.KnownRow) -> None:

@@ -24,6 +24,11 @@ from fairway.reserver.service import ReserverMemory
 from fairway.runtime.cluster_port import Applied
 from fairway.runtime.service import Memory
 from fairway.runtime.views.settings import Catalog
+from fairway.watcher import decide as watcher
+from fairway.watcher import missing
+from fairway.watcher.edits import Edit
+from fairway.watcher.memory import WatcherMemory
+from fairway.watcher.object_checks import COMPARE, LOOK
 from fairway.wire import jobs as wire
 
 Decide = Callable[[Any, Heard[Any], int], Decision]
@@ -65,6 +70,13 @@ _ALL = (
     ReplayedStage(reserver.SERVICE, ReserverMemory, reserver.decide, decoder(reserver.Hears)),
     _propagator(propagator.SERVICE),
     _propagator(f"{propagator.SERVICE}-recall"),
+    ReplayedStage(
+        missing.SERVICE,
+        WatcherMemory,
+        watcher.decide,
+        decoder(watcher.Hears),
+        bodies={COMPARE: tuple[Edit, ...] | None, LOOK: str | None},
+    ),
 )
 # By name, in the order in which a job meets them.
 STAGES = {one.name: one for one in _ALL}

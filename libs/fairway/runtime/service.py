@@ -46,6 +46,14 @@ class Memory(Protocol[Said]):
     def refused(self, step: Step) -> None:
         """The store did not take it: whatever it touched has to be read again."""
 
+    @staticmethod
+    def told(message: Any) -> Any:
+        """A message that is not in the record, as it is recorded: with all of it that is ever read here."""
+
+    @staticmethod
+    def told_row(table: str, data: bytes) -> bytes:
+        """A row that was read, likewise."""
+
     def remembered(self) -> Iterable[Remembered]:
         """All that is known now, and that no read or message to come would tell again."""
 
@@ -90,7 +98,7 @@ class Recording(Protocol):
         """The memory was made anew, of this working set."""
 
     def asked(self, memory: Memory[Any], heard: Sequence[Heard[Any]], now: int) -> None: ...
-    def took(self, found: ReadRows, now: int) -> None: ...
+    def took(self, memory: Memory[Any], found: ReadRows, now: int) -> None: ...
     def decided(self, heard: Heard[Any], made: Decision, now: int) -> None: ...
     def refused(self, step: Step) -> None: ...
     def settled(self) -> None:
@@ -105,9 +113,9 @@ class Recording(Protocol):
 class Service(Struct, Generic[Seen, Hears], frozen=True):
     """Decides with memories of one type on messages of one type, most often a union: what its `consumers` hear and what
     it tells itself. `single` services own ordered state and run behind a lease. `ticks` are local messages by period in
-    ms; `begin` is one that is heard whenever the service starts on a working set; `beside` runs along with the service
-    and puts local messages into its inbox; `recording` is told everything, and `shown` sees the
-    memory whenever it has taken something: what it counts or logs is no part of a decision."""
+    ms, or make them; `begin` is one that is heard whenever the service starts on a working set; `beside` runs along
+    with the service and puts local messages into its inbox; `recording` is told everything, and `shown` sees the memory
+    whenever it has taken something: what it counts or logs is no part of a decision."""
 
     name: str
     consumers: tuple[Consumer[Hears], ...]
@@ -115,7 +123,7 @@ class Service(Struct, Generic[Seen, Hears], frozen=True):
     memory: Callable[[], Seen]
     act: Callable[[Call], Awaitable[Outcome]] | None = None
     single: bool = False
-    ticks: tuple[tuple[Hears, int], ...] = ()
+    ticks: tuple[tuple[Hears | Callable[[], Hears], int], ...] = ()
     begin: Hears | None = None
     beside: Callable[[LocalMessages], Coroutine[Any, Any, None]] | None = None
     most: int = 256

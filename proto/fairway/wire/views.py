@@ -30,12 +30,14 @@ class Assumed(Struct, frozen=True, array_like=True, tag=1):
 
 
 class ViewRow(Struct, frozen=True, array_like=True, tag=2):
-    """A row as it was read (None: it is gone), or as it has changed. Not of jobs: those are in JOBS."""
+    """A row as it was `read`, or as it has changed since the last time (None: it is gone). Not of jobs: those are in
+    JOBS. Up to 0.2.0 those that were read are of jobs."""
 
     table: str
     key: str
     rev: int
     data: bytes | None
+    read: bool = False
 
 
 class Word(Struct, frozen=True, array_like=True):

@@ -80,5 +80,5 @@ class Composition(Struct):
         doubts = ObjectDoubts(self.bus, self.members, self.key)
         mirror = HubStatusMirror(self.hub, self.members, self.clock) if self.hub is not None else None
         watches = watcher.MemberWatches(self.members, doubts, self.key, mirror)
-        found = [watcher.service(watches, self.catalog.members.clusters, self.meter, self.settle_ms)]
+        found = [watcher.service(watches, self.catalog, self.meter, self.settle_ms)]
         return [*found, watcher.returning(mirror)] if mirror is not None else found

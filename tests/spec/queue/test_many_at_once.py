@@ -9,7 +9,7 @@ from fairway.reserver import service as reserver
 from fairway.reserver.view import Expire
 from fairway.runtime.ports import ReadRows, Row
 from fairway.runtime.views.settings import Catalog
-from fairway.watcher import view as watcher
+from fairway.watcher import memory as watcher
 from fairway.watcher.missing import Late
 from tests.spec.builders.lives import T0, S, dispatched, reserved
 from tests.spec.builders.views import told
@@ -39,7 +39,7 @@ def test_reservations_that_have_expired_are_looked_at_in_turn(monkeypatch: pytes
 
 def test_jobs_that_should_have_started_are_looked_at_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watcher, "_PIECE", 1)
-    view = watcher.WatcherView()
+    view = watcher.WatcherMemory(Catalog())
     view._deadlines = {"a": 0, "b": 0}
     seen = [asked(view, Late(), dispatched()) for _ in range(2)]
     assert seen == [["a"], ["b"]]

@@ -83,6 +83,14 @@ class JobsMemory(Generic[Said]):
     def refused(self, step: Step) -> None:
         """Rows are read again for every batch; nothing to forget."""
 
+    @staticmethod
+    def told(message: object) -> object:
+        return message
+
+    @staticmethod
+    def told_row(table: str, data: bytes) -> bytes:
+        return data
+
     def remembered(self) -> Iterable[Remembered]:
         return ()
 

@@ -42,7 +42,7 @@ class MemoryView:
         wanted.lease, wanted.token = lease
         found = await store.read(wanted)
         if self._recording is not None:
-            self._recording.took(found, now)
+            self._recording.took(self.memory, found, now)
         self.memory.take(found, heard, now)
         if self._shown is not None:
             self._shown(self.memory)

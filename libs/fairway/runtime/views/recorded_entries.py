@@ -4,6 +4,7 @@ What the record (JOBS) holds is only named: a message by its place, a job's row 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from zlib import crc32
 
 import msgspec
@@ -12,7 +13,8 @@ from msgspec import Struct
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Outcome, Put, Step, job_of
 from fairway.runtime.ports import Row
-from fairway.runtime.service import Remembered
+from fairway.runtime.service import Memory, Remembered
+from fairway.runtime.views import row_cache
 from fairway.wire import views
 from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Configured
@@ -39,6 +41,7 @@ class WantsAsked(Struct, frozen=True):
 
     now: int
     heard: Sequence[Heard[object]]
+    memory: Memory[Any]
 
 
 class Took(Struct, frozen=True):
@@ -50,6 +53,7 @@ class Took(Struct, frozen=True):
     changes: Sequence[tuple[str, str, Row | None]]
     counters: dict[str, dict[str, int | None]]
     version: int
+    memory: Memory[Any]
 
 
 class Judged(Struct, frozen=True):
@@ -77,7 +81,7 @@ class EntryWriter:
     """Of one process. It knows which rows its replay knows: those that were written here."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], int] = {}
+        self._known: dict[tuple[str, str], tuple[int, object]] = {}
 
     def entries(self, kept: Kept) -> Iterator[views.Entry]:
         match kept:
@@ -110,14 +114,14 @@ class EntryWriter:
             if table == decision.JOBS:
                 jobs[key] = row
             else:
-                yield views.ViewRow(table, key, row.rev, row.data)
+                yield views.ViewRow(table, key, row.rev, kept.memory.told_row(table, row.data), True)
         for table, key, changed in kept.changes:
             if changed is None:
                 yield views.ViewRow(table, key, 0, None)
-            elif self._known.pop((table, key), 0) == changed.rev:
+            elif self._is_known(table, key, changed):
                 yield views.KnownRow(table, key, changed.rev, crc32(changed.data))
             else:
-                yield views.ViewRow(table, key, changed.rev, changed.data)
+                yield views.ViewRow(table, key, changed.rev, kept.memory.told_row(table, changed.data))
         names = dict.fromkeys(map(job_of, kept.heard))
         names.pop("", None)
         found = [jobs.get(name) for name in names]
@@ -143,21 +147,26 @@ class EntryWriter:
             if isinstance(write, Put) and write.value is not None and write.table.startswith(FOLLOWED):
                 if len(self._known) >= _MOST_KNOWN:
                     self._known.clear()
-                self._known[write.table, write.key] = write.rev
+                self._known[write.table, write.key] = (write.rev, write.value)
+
+    def _is_known(self, table: str, key: str, row: Row) -> bool:
+        """The revision alone does not tell: that of a row which was deleted and is there again begins anew."""
+        rev, value = self._known.pop((table, key), (0, None))
+        return rev == row.rev and row_cache.says(table, key, row.data, value)
 
 
 def _batch(kept: WantsAsked) -> views.HeardBatch:
     heard = kept.heard
     places = tuple([one.sequence if isinstance(one.message, JobMessage) else 0 for one in heard])
     behind = tuple([one.behind for one in heard]) if any(one.behind for one in heard) else ()
-    words = tuple([_word(one) for one, place in zip(heard, places, strict=True) if not place])
+    words = tuple([_word(one, kept.memory) for one, place in zip(heard, places, strict=True) if not place])
     delivered = {at: one.delivered for at, one in enumerate(heard) if one.delivered != 1}
     answers = {at: tuple(map(_answer, one.outcomes)) for at, one in enumerate(heard) if one.outcomes}
     return views.HeardBatch(kept.now, places, behind, words, delivered, answers)
 
 
-def _word(one: Heard[object]) -> views.Word:
-    data = _encode(one.message)
+def _word(one: Heard[object], memory: Memory[Any]) -> views.Word:
+    data = _encode(memory.told(one.message))
     return views.Word(one.id, one.sequence, one.delivered, data, one.size, one.stored_at, one.subject)
 
 

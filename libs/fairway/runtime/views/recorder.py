@@ -131,7 +131,7 @@ class Recorder:
         self._batch = _Batch(heard, now)
         places = [one.sequence for one in heard if isinstance(one.message, JobMessage)]
         self._whole.after = max((self._whole.after, *places))
-        self._put(WantsAsked(now, heard), sum([one.size for one in heard]))
+        self._put(WantsAsked(now, heard, memory), sum([one.size for one in heard]))
 
     def _tell_whole(self, memory: Memory[Any], now: int) -> None:
         told = self._whole
@@ -152,11 +152,11 @@ class Recorder:
             self.settled()
             self._put(One(self._batch.now, views.SettingTaken(_encode(said))), len(said.manifest or b""))
 
-    def took(self, found: ReadRows, now: int) -> None:
+    def took(self, memory: Memory[Any], found: ReadRows, now: int) -> None:
         counters = self._counters.changed(found.counters)
         size = sum([len(row.data) for row in found.rows.values()])
         size += sum([len(row.data) for *_, row in found.changes if row])
-        self._put(Took(now, self._batch.heard, found.rows, found.changes, counters, found.version), size)
+        self._put(Took(now, self._batch.heard, found.rows, found.changes, counters, found.version, memory), size)
 
     def decided(self, heard: Heard[Any], made: Decision, now: int) -> None:
         batch = self._batch
