@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.domain import decision
-from fairway.domain.decision import NOTHING, Call, Decision, Heard, Put, Step, job_of
+from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step, job_of
 from fairway.domain.events import row_of
 from fairway.domain.fold import fold
 from fairway.domain.job import IllegalMove
@@ -23,7 +23,7 @@ from fairway.wire.reasons import Code, Reason
 Fields = dict[str, tuple[Any, Any]]
 _ASTRAY = Reason(
     Code.VIEW_NOT_STORED,
-    "something that its service knew then is not in the record: a message, a row or a call of before",
+    "something that its service knew then is not in the record: a message, or what made a row so",
     remedy="it is known again when the service has told all that it knows, within the hour",
 )
 
@@ -57,7 +57,6 @@ class Redecider:
         self._stage = stage
         self._record = record
         self._number = 0
-        self._calls: dict[str, list[Call]] = {}
         # Nothing can be decided before all is told, or told again.
         self._seen: ReplayedMemory | None = None
         self.gaps: list[views.Missing] = []
@@ -68,17 +67,15 @@ class Redecider:
         """Every decision in it."""
         if piece.number != self._number + 1:
             self._seen = None
-            self._calls.clear()
         self._number = piece.number
         made: list[Redecided] = []
         for entry in views.unpacked(piece):
             match entry:
                 case views.Whole():
-                    self._seen = ReplayedMemory(self._stage, self._record, entry, self._calls)
+                    self._seen = ReplayedMemory(self._stage, self._record, entry)
                 case views.Missing():
                     self.gaps.append(entry)
                     self._seen = None
-                    self._calls.clear()
                 case _ if self._seen is not None:
                     made += await self._followed(self._seen, entry)
         return made
@@ -145,9 +142,6 @@ class Redecider:
         vain = told is not None and refused.issuperset(range(len(seen.batch.steps), len(seen.batch.steps) + told.steps))
         if vain:
             said = {}  # it is of another decision on this message, in the same moment
-        if at in seen.batch.unanswered:
-            seen.go_on_with(_steps_of(seen, said.values()), told)
-            return
         made, fields = self._again(seen, heard, now, told)
         events = dict(_events(made.steps, (len(seen.batch.steps), refused), seen.born))
         if said.keys() >= events.keys() and events:
@@ -175,7 +169,6 @@ class Redecider:
             made = seen.memory.make_up(heard, self._stage.decide(seen.memory, heard, now), now)
         except Exception as error:  # whatever it is: it is what would happen now
             return NOTHING, {"decision": ("made", f"{type(error).__name__}: {error}")}
-        seen.called(heard, made)
         return made, _otherwise(told, made) if told is not None else {}
 
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct, field, structs
 
 from fairway.domain import decision
-from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Step, job_of
+from fairway.domain.decision import Call, Heard, Outcome, Put, Step, job_of
 from fairway.domain.text.decoding import decoder
 from fairway.replay.record import RecordReader
 from fairway.replay.stages import ReplayedStage
@@ -39,12 +39,10 @@ class RowDiffers(Struct, frozen=True):
 
 
 class _BatchInHand(Struct):
-    """The messages, which of them (by place) have outcomes of calls that are not known, and the steps that were decided
-    since they came."""
+    """The messages, and the steps that were decided since they came."""
 
     now: int = 0
     heard: Sequence[Heard[Any]] = ()
-    unanswered: frozenset[int] = frozenset()
     steps: list[Step] = field(default_factory=list)
 
 
@@ -58,15 +56,11 @@ class _Rows(Struct):
 
 
 class ReplayedMemory:
-    """Since it was told whole. `calls` are those that were decided, by message: they outlive the memory. `differing`
-    are the rows that differ, since they were taken away."""
+    """Since it was told whole. `differing` are the rows that differ, since they were taken away."""
 
-    def __init__(
-        self, stage: ReplayedStage, record: RecordReader, whole: views.Whole, calls: dict[str, list[Call]]
-    ) -> None:
+    def __init__(self, stage: ReplayedStage, record: RecordReader, whole: views.Whole) -> None:
         self.stage = stage
         self.born = whole.born
-        self.calls = calls
         self.batch = _BatchInHand(whole.now)
         self.differing: list[RowDiffers] = []
         self._record = record
@@ -122,11 +116,8 @@ class ReplayedMemory:
         heard = []
         for at, place in enumerate(entry.places):
             one = await self._named(entry, at) if place else self._told(next(words))
-            heard.append(structs.replace(one, outcomes=self._outcomes(one.id, entry.answers.get(at, ()))))
+            heard.append(structs.replace(one, outcomes=tuple(map(self._outcome, entry.answers.get(at, ())))))
         self.batch.heard = heard
-        self.batch.unanswered = frozenset(
-            at for at, answers in entry.answers.items() if len(heard[at].outcomes) < len(answers)
-        )
         self.memory.wants(heard, entry.now)
 
     async def _named(self, entry: views.HeardBatch, at: int) -> Heard[Any]:
@@ -142,13 +133,8 @@ class ReplayedMemory:
         said = self.stage.hears(one.data)
         return Heard(one.id, said, one.sequence, one.delivered, (), one.size, one.stored_at, one.subject)
 
-    def _outcomes(self, name: str, answers: Sequence[views.CallAnswer]) -> tuple[Outcome, ...]:
-        if not answers:
-            self.calls.pop(name, None)
-            return ()
-        return tuple(self._outcome(call, one) for call, one in zip(self.calls.get(name, ()), answers, strict=False))
-
-    def _outcome(self, call: Call, one: views.CallAnswer) -> Outcome:
+    def _outcome(self, one: views.CallAnswer) -> Outcome:
+        call = Call(one.call.verb, one.call.cluster, one.call.job, one.call.attempt)
         body = msgspec.json.decode(one.body, type=self.stage.bodies.get(call.verb, Any))
         return Outcome(call, one.ok, one.code, one.text, body)
 
@@ -183,10 +169,6 @@ class ReplayedMemory:
         found.counters = {table: dict(counts) for table, counts in self._rows.counters.items()}
         found.version = version
         self.memory.take(found, self.batch.heard, self.batch.now)
-
-    def called(self, heard: Heard[Any], made: Decision) -> None:
-        if made.calls:
-            self.calls[heard.id] = [*self.calls.get(heard.id, ())[: len(heard.outcomes)], *made.calls]
 
     def apply(self, steps: Sequence[Step]) -> None:
         for step in steps:

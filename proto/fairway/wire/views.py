@@ -111,9 +111,17 @@ class KnownRow(Struct, frozen=True, array_like=True, tag=9):
     sum: int
 
 
-class CallAnswer(Struct, frozen=True, array_like=True):
-    """What a call brought: as in `domain.decision.Outcome`. Which call it was, the decision before says."""
+class CallMade(Struct, frozen=True, array_like=True):
+    verb: str
+    cluster: str
+    job: str
+    attempt: int
 
+
+class CallAnswer(Struct, frozen=True, array_like=True):
+    """What a call brought: as in `domain.decision.Outcome`. What was sent along with it is in no decision any more."""
+
+    call: CallMade
     ok: bool
     code: str
     text: str
@@ -144,13 +152,6 @@ class BatchFound(Struct, frozen=True, array_like=True, tag=11):
     jobs: tuple[str, ...] | None
     revs: tuple[int, ...]
     sums: tuple[int, ...]
-
-
-class CallMade(Struct, frozen=True, array_like=True):
-    verb: str
-    cluster: str
-    job: str
-    attempt: int
 
 
 class DecisionMade(Struct, frozen=True, array_like=True):

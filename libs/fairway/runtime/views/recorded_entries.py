@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
-from fairway.domain.decision import Decision, Heard, Outcome, Put, Step, job_of
+from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Step, job_of
 from fairway.runtime.ports import Row
 from fairway.runtime.service import Memory, Remembered
 from fairway.runtime.views import row_cache
@@ -171,7 +171,7 @@ def _word(one: Heard[object], memory: Memory[Any]) -> views.Word:
 
 
 def _answer(one: Outcome) -> views.CallAnswer:
-    return views.CallAnswer(one.ok, one.code, one.text, _encode(one.body))
+    return views.CallAnswer(_call(one.call), one.ok, one.code, one.text, _encode(one.body))
 
 
 def _made(one: Decision | None) -> views.DecisionMade | int | None:
@@ -183,4 +183,8 @@ def _made(one: Decision | None) -> views.DecisionMade | int | None:
 
 
 def calls_of(made: Decision) -> tuple[views.CallMade, ...]:
-    return tuple(views.CallMade(one.verb, one.cluster, one.job, one.attempt) for one in made.calls)
+    return tuple(map(_call, made.calls))
+
+
+def _call(one: Call) -> views.CallMade:
+    return views.CallMade(one.verb, one.cluster, one.job, one.attempt)
