@@ -14,7 +14,7 @@ from msgspec import Struct
 from fairway.wire.reasons import Reason
 
 
-class Whole(Struct, frozen=True, array_like=True, tag=0):
+class Whole(Struct, frozen=True, array_like=True, gc=False, tag=0):
     """From here on everything is known, whatever was before. What follows are the settings in force and what the memory
     `RememberedPart`. `born` is the working set that it is of; in `reserved` namespaces no job may be."""
 
@@ -23,13 +23,13 @@ class Whole(Struct, frozen=True, array_like=True, tag=0):
     reserved: tuple[str, ...] = ()
 
 
-class Assumed(Struct, frozen=True, array_like=True, tag=1):
+class Assumed(Struct, frozen=True, array_like=True, gc=False, tag=1):
     """Row of a job that was placed, and whose room no node's row shows yet (up to 0.2.0)."""
 
     data: bytes
 
 
-class ViewRow(Struct, frozen=True, array_like=True, tag=2):
+class ViewRow(Struct, frozen=True, array_like=True, gc=False, tag=2):
     """A row as it was `read`, or as it has changed since the last time (None: it is gone). Not of jobs: those are in
     JOBS. Up to 0.2.0 those that were read are of jobs."""
 
@@ -40,7 +40,7 @@ class ViewRow(Struct, frozen=True, array_like=True, tag=2):
     read: bool = False
 
 
-class Word(Struct, frozen=True, array_like=True):
+class Word(Struct, frozen=True, array_like=True, gc=False):
     """A message that was heard, and is not in JOBS: as in `domain.decision.Heard`."""
 
     id: str
@@ -52,7 +52,7 @@ class Word(Struct, frozen=True, array_like=True):
     subject: str = ""
 
 
-class Look(Struct, frozen=True, array_like=True, tag=3):
+class Look(Struct, frozen=True, array_like=True, gc=False, tag=3):
     """Up to 0.2.0. The view was refreshed with the rows before this, those of jobs among them; `freed` (None: as it
     was) and `version` are the store's."""
 
@@ -62,7 +62,7 @@ class Look(Struct, frozen=True, array_like=True, tag=3):
     heard: tuple[Word, ...]
 
 
-class Decided(Struct, frozen=True, array_like=True, tag=4):
+class Decided(Struct, frozen=True, array_like=True, gc=False, tag=4):
     """Up to 0.2.0. On the message at this place of the last `Look`; the events that came of it have these revs."""
 
     heard: int
@@ -70,14 +70,14 @@ class Decided(Struct, frozen=True, array_like=True, tag=4):
     revs: tuple[int, ...]
 
 
-class StepRefused(Struct, frozen=True, array_like=True, tag=5):
+class StepRefused(Struct, frozen=True, array_like=True, gc=False, tag=5):
     """Up to 0.2.0. The store did not take the step that brought the job to `rev`: nothing was said."""
 
     job: str
     rev: int
 
 
-class Missing(Struct, frozen=True, array_like=True, tag=6):
+class Missing(Struct, frozen=True, array_like=True, gc=False, tag=6):
     """What was seen from `since` to `until`, with so many decisions, could not be kept."""
 
     why: Reason
@@ -86,7 +86,7 @@ class Missing(Struct, frozen=True, array_like=True, tag=6):
     decisions: int
 
 
-class RememberedPart(Struct, frozen=True, array_like=True, tag=7):
+class RememberedPart(Struct, frozen=True, array_like=True, gc=False, tag=7):
     """A part of the memory that nothing that follows would tell, as the memory itself wrote it."""
 
     table: str
@@ -95,13 +95,13 @@ class RememberedPart(Struct, frozen=True, array_like=True, tag=7):
     data: bytes
 
 
-class SettingTaken(Struct, frozen=True, array_like=True, tag=8):
+class SettingTaken(Struct, frozen=True, array_like=True, gc=False, tag=8):
     """A word of the hub that the catalog took over, as it is in CONFIG."""
 
     data: bytes
 
 
-class KnownRow(Struct, frozen=True, array_like=True, tag=9):
+class KnownRow(Struct, frozen=True, array_like=True, gc=False, tag=9):
     """A row that came back as a decision of this process had written it; or that of a job, which is remembered. `sum`
     is that of its bytes."""
 
@@ -111,14 +111,14 @@ class KnownRow(Struct, frozen=True, array_like=True, tag=9):
     sum: int
 
 
-class CallMade(Struct, frozen=True, array_like=True):
+class CallMade(Struct, frozen=True, array_like=True, gc=False):
     verb: str
     cluster: str
     job: str
     attempt: int
 
 
-class CallAnswer(Struct, frozen=True, array_like=True):
+class CallAnswer(Struct, frozen=True, array_like=True, gc=False):
     """What a call brought: as in `domain.decision.Outcome`. What was sent along with it is in no decision any more."""
 
     call: CallMade
@@ -128,7 +128,7 @@ class CallAnswer(Struct, frozen=True, array_like=True):
     body: bytes
 
 
-class HeardBatch(Struct, frozen=True, array_like=True, tag=10):
+class HeardBatch(Struct, frozen=True, array_like=True, gc=False, tag=10):
     """Messages in their order. `places` are their sequences in JOBS, 0 where the next of `words` stands; `behind` how
     many were stored behind them in the same bundle (empty: none), `delivered` how often they were, where it was more
     than once, and `answers` what was called for them, both by the place in this batch."""
@@ -141,7 +141,7 @@ class HeardBatch(Struct, frozen=True, array_like=True, tag=10):
     answers: dict[int, tuple[CallAnswer, ...]]
 
 
-class BatchFound(Struct, frozen=True, array_like=True, tag=11):
+class BatchFound(Struct, frozen=True, array_like=True, gc=False, tag=11):
     """The memory took what was found for the last `HeardBatch`, and the rows before this. `jobs` are the rows of jobs
     by their ids (None: of those that the batch speaks of, each once), `revs` and `sums` their revisions (0: there is
     none) and the sums of their bytes. `counters` has by table those that have another value than before, None where
@@ -154,7 +154,7 @@ class BatchFound(Struct, frozen=True, array_like=True, tag=11):
     sums: tuple[int, ...]
 
 
-class DecisionMade(Struct, frozen=True, array_like=True):
+class DecisionMade(Struct, frozen=True, array_like=True, gc=False):
     """What a decision came to: how many steps, the calls, and in how many milliseconds it is to be made again."""
 
     steps: int
@@ -162,7 +162,7 @@ class DecisionMade(Struct, frozen=True, array_like=True):
     again_in: int | None
 
 
-class BatchDecided(Struct, frozen=True, array_like=True, tag=12):
+class BatchDecided(Struct, frozen=True, array_like=True, gc=False, tag=12):
     """On the messages of the last `HeardBatch` from place `start` on: what came of each (None: none was made; a number:
     so many steps and nothing else). Of all steps since it was taken, the store did not take these."""
 
@@ -189,7 +189,7 @@ Entry = (
 )
 
 
-class Piece(Struct, frozen=True, array_like=True):
+class Piece(Struct, frozen=True, array_like=True, gc=False):
     """Of one process of a service, by `number` from 1; one that is not there was lost. `at` is when the last of its
     entries was made, `after` the highest place in JOBS that had been heard of when the view was last told whole. The
     entries are compressed."""

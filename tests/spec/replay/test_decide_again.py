@@ -118,12 +118,12 @@ async def test_a_piece_that_is_lost_takes_with_it_what_nobody_can_know_then() ->
     report = await replay(bus, ALL)
     assert (report.different, codes(report)) == ([], [Code.VIEW_NOT_STORED])
     assert report.identical + len(report.unknown) == len(house.jobs())
-    assert 0 < len(report.unknown) < 30
+    assert 0 < len(report.unknown) < len(house.jobs()) - 20
 
 
 async def test_what_the_bus_does_not_take_in_time_is_given_up_and_said() -> None:
     views_bus = MemoryBus()
-    async with open_house(5, rounds=10, views=views_bus, most=40_000) as house:
+    async with open_house(5, rounds=10, views=views_bus, most=250_000) as house:
         views_bus.connected = False
         for _ in range(40):
             await house.round()

@@ -16,7 +16,6 @@ from fairway.runtime.ports import Row
 from fairway.runtime.service import Memory, Remembered
 from fairway.runtime.views import row_cache
 from fairway.wire import views
-from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Configured
 
 _encode = msgspec.json.Encoder().encode
@@ -26,7 +25,7 @@ _MOST_KNOWN = 100_000
 FOLLOWED = ("nodes/", "ledger/", decision.CLUSTERS)
 
 
-class Everything(Struct, frozen=True):
+class Everything(Struct, frozen=True, gc=False):
     """All that a memory knows. `after` is the highest place in JOBS that had been heard of."""
 
     now: int
@@ -36,15 +35,16 @@ class Everything(Struct, frozen=True):
     remembered: Sequence[Remembered]
 
 
-class WantsAsked(Struct, frozen=True):
-    """The memory was asked what it wants for these messages."""
+class WantsAsked(Struct, frozen=True, gc=False):
+    """The memory was asked what it wants for these messages, which are at these places of JOBS (0: at none)."""
 
     now: int
     heard: Sequence[Heard[object]]
+    places: tuple[int, ...]
     memory: Memory[Any]
 
 
-class Took(Struct, frozen=True):
+class Took(Struct, frozen=True, gc=False):
     """It took what was found for them. `counters` are those that had changed."""
 
     now: int
@@ -56,7 +56,7 @@ class Took(Struct, frozen=True):
     memory: Memory[Any]
 
 
-class Judged(Struct, frozen=True):
+class Judged(Struct, frozen=True, gc=False):
     """What was decided on them, from place `start` on; None: nothing was. `steps` are those of the whole batch, if any
     were `refused`."""
 
@@ -67,7 +67,7 @@ class Judged(Struct, frozen=True):
     steps: Sequence[Step] = ()
 
 
-class One(Struct, frozen=True):
+class One(Struct, frozen=True, gc=False):
     """Anything small."""
 
     now: int
@@ -82,6 +82,7 @@ class EntryWriter:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], tuple[int, object]] = {}
+        self._follows = False
 
     def entries(self, kept: Kept) -> Iterator[views.Entry]:
         match kept:
@@ -115,6 +116,7 @@ class EntryWriter:
                 jobs[key] = row
             else:
                 yield views.ViewRow(table, key, row.rev, kept.memory.told_row(table, row.data), True)
+        self._follows |= bool(kept.changes)
         for table, key, changed in kept.changes:
             if changed is None:
                 yield views.ViewRow(table, key, 0, None)
@@ -135,10 +137,11 @@ class EntryWriter:
 
     def _decisions(self, kept: Judged) -> views.BatchDecided:
         refused = set(map(id, kept.refused))
-        for made in kept.made:
-            for step in made.steps if made is not None else ():
-                if id(step) not in refused:
-                    self._wrote(step)
+        if self._follows:
+            for made in kept.made:
+                for step in made.steps if made is not None else ():
+                    if id(step) not in refused:
+                        self._wrote(step)
         places = tuple([place for place, step in enumerate(kept.steps) if id(step) in refused])
         return views.BatchDecided(kept.now, kept.start, tuple([_made(one) for one in kept.made]), places)
 
@@ -157,9 +160,11 @@ class EntryWriter:
 
 def _batch(kept: WantsAsked) -> views.HeardBatch:
     heard = kept.heard
-    places = tuple([one.sequence if isinstance(one.message, JobMessage) else 0 for one in heard])
+    places = kept.places
     behind = tuple([one.behind for one in heard]) if any(one.behind for one in heard) else ()
-    words = tuple([_word(one, kept.memory) for one, place in zip(heard, places, strict=True) if not place])
+    words: tuple[views.Word, ...] = ()
+    if 0 in places:
+        words = tuple([_word(one, kept.memory) for one, place in zip(heard, places, strict=True) if not place])
     delivered = {at: one.delivered for at, one in enumerate(heard) if one.delivered != 1}
     answers = {at: tuple(map(_answer, one.outcomes)) for at, one in enumerate(heard) if one.outcomes}
     return views.HeardBatch(kept.now, places, behind, words, delivered, answers)

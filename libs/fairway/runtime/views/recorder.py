@@ -33,11 +33,13 @@ _AGAIN_S = 0.5
 _LAST_S = 1.0
 # The whole view is told again when so many times its own size was told since, and before any decision an hour later.
 _TIMES = 4
-_LEAST = 1 << 20
+_LEAST = 4 << 20
 WHOLE_MS = 3_600_000
 # About what a row of the whole view takes, and what anything small does.
 _ROW = 512
 _SMALL = 128
+# About what a message in hand, or a job's row, holds in memory.
+_HEARD = 2_500
 
 
 class _WholeView(Struct):
@@ -129,9 +131,10 @@ class Recorder:
         if self._whole.is_due(now):
             self._tell_whole(memory, now)
         self._batch = _Batch(heard, now)
-        places = [one.sequence for one in heard if isinstance(one.message, JobMessage)]
+        places = tuple([one.sequence if isinstance(one.message, JobMessage) else 0 for one in heard])
         self._whole.after = max((self._whole.after, *places))
-        self._put(WantsAsked(now, heard, memory), sum([one.size for one in heard]))
+        told = sum([one.size for one in heard if not isinstance(one.message, JobMessage)]) if 0 in places else 0
+        self._put(WantsAsked(now, heard, places, memory), _HEARD * len(heard), told)
 
     def _tell_whole(self, memory: Memory[Any], now: int) -> None:
         told = self._whole
@@ -150,13 +153,14 @@ class Recorder:
     def _setting(self, said: Configured) -> None:
         if said.kind in self._whole.settings and not self._whole.due:
             self.settled()
-            self._put(One(self._batch.now, views.SettingTaken(_encode(said))), len(said.manifest or b""))
+            size = len(said.manifest or b"")
+            self._put(One(self._batch.now, views.SettingTaken(_encode(said))), size, size)
 
     def took(self, memory: Memory[Any], found: ReadRows, now: int) -> None:
         counters = self._counters.changed(found.counters)
-        size = sum([len(row.data) for row in found.rows.values()])
-        size += sum([len(row.data) for *_, row in found.changes if row])
-        self._put(Took(now, self._batch.heard, found.rows, found.changes, counters, found.version, memory), size)
+        told = sum([len(row.data) for *_, row in found.changes if row])
+        size = told + _HEARD * len(found.rows)
+        self._put(Took(now, self._batch.heard, found.rows, found.changes, counters, found.version, memory), size, told)
 
     def decided(self, heard: Heard[Any], made: Decision, now: int) -> None:
         batch = self._batch
@@ -173,16 +177,17 @@ class Recorder:
     def settled(self) -> None:
         batch = self._batch
         if batch.made or batch.refused:
-            self._put(batch.judged(), 0)
+            self._put(batch.judged(), 0, 0)
 
     def torn(self) -> None:
         self.settled()  # of what was decided the store may have taken some, and nobody said so
         self._whole.due = True
         self._batch = _Batch()
 
-    def _put(self, one: WantsAsked | Took | Judged | One, size: int) -> None:
-        self._whole.since += size + _SMALL
-        self._backlog.put(one, size + _SMALL)
+    def _put(self, one: WantsAsked | Took | Judged | One, held: int, told: int) -> None:
+        """It holds so many bytes until it is stored, of which so many are written down."""
+        self._whole.since += told + _SMALL
+        self._backlog.put(one, held + _SMALL)
         self._wake.set()
 
     async def run(self, inbox: LocalMessages) -> None:
