@@ -1,13 +1,11 @@
 """From what a cluster shows to what is true of the job: attempt by attempt, and the end only once."""
 
-from fairway.domain import decision
 from fairway.domain.attempts.retry import attempt_over
-from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Put, Step
+from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Step
 from fairway.domain.events import Teller
-from fairway.domain.eviction_freeze import EVICTIONS
 from fairway.domain.job import Job, State
-from fairway.watcher import missing, object_owner
-from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, KnownSilence, Late, Listed, View
+from fairway.watcher import freeze, missing, object_owner
+from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.watcher.object_checks import COMPARE, compare
 from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
@@ -17,36 +15,15 @@ from fairway.workloads.kinds.phase import FAILED, RUNNING, SUCCEEDED, Phase
 from fairway.workloads.kinds.registry import status
 
 Hears = wire.Dispatched | fleet.Stranded | Observed | Listed | Emptied | Late
-# While most of the fleet is silent nothing is given up: what would be is looked at again after this long (ms).
-_LATER_MS = 5_000
-# These come again by themselves.
-_REPEATED = (Late, Emptied, fleet.Stranded)
 
 
 def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     """What is to be said, if nothing is given up by it, or nothing is frozen."""
-    silence = view.silence
-    if isinstance(heard.message, Late) and silence.freeze != silence.frozen:
-        return _kept(silence)  # the next look is soon
-    decided = _decided(view, heard, now)
-    if not (silence.freeze or silence.frozen or silence.unsure) or not _gives_up(decided):
-        return decided
-    return NOTHING if isinstance(heard.message, _REPEATED) else Decision(again_in=_LATER_MS)
-
-
-def _kept(silence: KnownSilence) -> Decision:
-    """Keeps where everybody finds it that evictions are frozen, or are no more."""
-    rev = silence.frozen_rev
-    return Decision((Step((Put(decision.FREEZE, EVICTIONS, silence.freeze, rev=rev + 1, expect=rev),)),))
-
-
-def _gives_up(decided: Decision) -> bool:
-    return any(isinstance(say.message, wire.Lost) for step in decided.steps for say in step.events)
+    return freeze.frozen_first(view.silence, heard) or freeze.held_back(view.silence, heard, _decided(view, heard, now))
 
 
 def _decided(view: View, heard: Heard[Hears], now: int) -> Decision:
-    message = heard.message
-    match message:
+    match message := heard.message:
         case Observed():
             return _observed(view, heard, message, now)
         case Listed():

@@ -45,8 +45,7 @@ class WatcherMemory(JobsMemory[object]):
 
     def __init__(self, catalog: Catalog, settle_ms: int = SETTLE_MS) -> None:
         super().__init__()
-        self._introduced = catalog.members
-        self.silence = FleetSilence(settle_ms)
+        self.silence = FleetSilence(catalog.members, settle_ms)
         self.sights: list[Sight] = []
         self.new = True
         self.held: dict[str, set[str]] = {}
@@ -96,7 +95,7 @@ class WatcherMemory(JobsMemory[object]):
             if isinstance(one.message, Late) and one.message.members is not None:
                 self.silence.members = one.message.members
         frozen = found.rows.get((decision.FREEZE, EVICTIONS))
-        self.silence.follow(frozen, self.held, self._introduced.clusters, now)
+        self.silence.follow(frozen, self.held, now)
         self._see(heard, now)
         for job in self.jobs.values():
             self._note(job)

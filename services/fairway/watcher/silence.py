@@ -1,12 +1,13 @@
 """Who of the fleet has not reported, and whether evictions are frozen for it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from fairway.domain.eviction_freeze import Freeze, freeze
 from fairway.runtime.ports import Row
 from fairway.runtime.service import Remembered
+from fairway.runtime.views.membership import Membership
 from fairway.wire.capacity import ClusterInfo
 
 # A watch that stalled is noticed when its silence is no longer trusted (FAIRWAY_WATCH_SILENCE: 70 s), and its kind is
@@ -19,9 +20,11 @@ _kept = msgspec.json.Decoder(tuple[int, tuple[str, ...] | None, Freeze | None, F
 
 
 class FleetSilence:
-    """Implements `missing.KnownSilence`. `members` are watched here; while they are not known nobody is sure."""
+    """Implements `missing.KnownSilence`. `members` are watched here; while they are not known nobody is sure.
+    `introduced` are the clusters that are known by name."""
 
-    def __init__(self, settle_ms: int) -> None:
+    def __init__(self, introduced: Membership, settle_ms: int) -> None:
+        self.introduced = introduced
         self.settle_ms = settle_ms
         self.members: tuple[str, ...] | None = None
         self.freeze: Freeze | None = None
@@ -44,14 +47,14 @@ class FleetSilence:
         else:
             self._heard.pop(cluster, None)
 
-    def follow(self, row: Row | None, held: Mapping[str, set[str]], introduced: Collection[str], now: int) -> None:
+    def follow(self, row: Row | None, held: Mapping[str, set[str]], now: int) -> None:
         """Who has not reported to this working set is silent as well: a member with jobs at once, another one when it
         is known by name for as long. Until then nobody is sure of most of the fleet, which gives nothing up either.
-        `row` has the freeze that is in force; `introduced` are the clusters that are known by name."""
+        `row` has the freeze that is in force."""
         self.frozen, self.frozen_rev = (_frozen(row.data), row.rev) if row else (None, 0)
         missing = {name for name in self.members or () if name not in self._heard}
         busy = {name for name in missing if held.get(name)}
-        awaited = {*introduced} & missing - busy
+        awaited = {*self.introduced.clusters} & missing - busy
         self._awaited = {name: self._awaited.get(name, now) for name in sorted(awaited)}
         known = (*self._heard.values(), *(0 for _ in busy))
         self.freeze = freeze(self.frozen or self._lasting, (*known, *self._awaited.values()), now, self.settle_ms)

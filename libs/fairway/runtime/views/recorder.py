@@ -28,7 +28,7 @@ log = structlog.get_logger()
 # Bytes that wait to be stored; more is given up.
 _MOST = 16 << 20
 # How long a look waits for others to travel with; a process that is killed takes as much with it (s).
-_GATHER_S = 0.1
+_GATHER_S = 0.5
 _AGAIN_S = 0.5
 _LAST_S = 1.0
 # The whole view is told again when so many times its own size was told since, and before any decision an hour later.
