@@ -23,14 +23,14 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "uncharged": ("quota", ("rough", 0)),
     "credulous": ("truth", ("hostile", 0)),
     "trusting": ("room", ("rough", 20)),
-    "dateless": ("room", ("hostile", 31)),
+    "dateless": ("room", ("hostile", 2)),
     "unlabelled": ("truth", ("rough", 0)),
     "keeping": ("held", ("rough", 0)),
     "blind": ("liveness", ("rough", 0)),
     "deaf": ("cancel", ("hostile", 1)),
     "mute": ("reason", ("rough", 4)),
     "fearless": ("frozen", ("hostile", 0)),
-    "hopeful": ("frozen", ("hostile", 2)),
+    "hopeful": ("frozen", ("rough", 14)),
     "gullible": ("size", ("hostile", 5)),
 }
 
