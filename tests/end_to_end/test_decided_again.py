@@ -1,4 +1,4 @@
-"""Hundreds of jobs through real NATS, Valkey and services: what two schedulers decided is decided again, all of it."""
+"""Hundreds of jobs through real NATS, Valkey and services: what every stage decided is decided again."""
 
 import asyncio
 import json
@@ -64,7 +64,10 @@ async def test_all_jobs_on_three_clusters_are_decided_again_all_the_same(count: 
     finally:
         await server.stop()
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    assert (found["different"], found["unknown"]) == ([], [])
-    assert found["identical"] >= count
-    assert (one.exit_code, one.stdout) == (0, "0 decisions decided again: there are none\n")
+    stages = json.loads(done.stdout)["stages"]
+    assert list(stages) == list(STAGES)
+    for found in stages.values():
+        assert (found["different"], found["unknown"], found["rows"]) == ([], [], [])
+        assert found["identical"] >= count
+    assert one.exit_code == 0
+    assert one.stdout.endswith("all: 0 decisions decided again: there are none\n")

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.eviction_freeze import SILENT_MS, Freeze, freeze
-from fairway.watcher.decide import Late, Listed
-from fairway.watcher.freeze import guarded as decide
+from fairway.watcher.decide import Late, Listed, decide
 from fairway.watcher.missing import Emptied
 from fairway.watcher.object_checks import GONE, LOOK, STRIPPED
 from fairway.watcher.object_owner import Observed

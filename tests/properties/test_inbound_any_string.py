@@ -10,7 +10,7 @@ from fairway.admission.understand import understand
 from fairway.domain.decision import Heard
 from fairway.domain.submission import as_said
 from fairway.inbound.decide import decide
-from fairway.inbound.service import InboundView, service
+from fairway.inbound.service import InboundMemory, service
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import inbound, subjects
 from fairway.wire import jobs as wire
@@ -36,7 +36,7 @@ def heard(subject: str, message: Any, name: str) -> Heard:
 
 
 def said(one: Heard) -> Any:
-    view = InboundView()
+    view = InboundMemory()
     view.wants([one], 5)
     (step,) = decide(view, one, 5).steps
     (say,) = step.events

@@ -14,7 +14,8 @@ from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.process.composition import Composition
 from fairway.process.pipeline import LOOPS
-from fairway.queue import service as queue
+from fairway.queue.memory import QueueMemory
+from fairway.replay.stages import STAGES
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing, World
@@ -74,7 +75,7 @@ def manifest(name: str, pods: int, gpus: int, **more: Any) -> Json:
 
 class Fleet:
     """`plays` scripts objects by name, attempt by attempt; what is not scripted runs for a second and succeeds. With
-    `views` the scheduler records what it sees."""
+    `views` the stages record what they know."""
 
     def __init__(self, views: bool = False, **sizes: tuple[int, ...]) -> None:
         self.views = views
@@ -91,7 +92,7 @@ class Fleet:
         }
         for agent in self.agents.values():
             agent.planned = self._planned
-        self.queues: list[queue.QueueView] = []
+        self.queues: list[QueueMemory] = []
         self._group: asyncio.TaskGroup | None = None
         self.loops: dict[str, asyncio.Task[None]] = {}
         self._owners = self._recorders = 0
@@ -132,13 +133,14 @@ class Fleet:
             Members(self.clusters),
             KEY,
             queues=self.queues,
-            recorder=self.recorder,
+            recording=self.recording,
         ).services(LOOPS)
         return {service.name: service for service in made}
 
-    def recorder(self) -> Recorder | None:
+    def recording(self, service: str) -> Recorder | None:
         self._recorders += 1
-        return Recorder(self.bus, "global-scheduler", f"s{self._recorders}") if self.views else None
+        known = self.views and service in STAGES
+        return Recorder((service, f"r{self._recorders}"), self.bus, self.catalog) if known else None
 
     def start(self, name: str, twin: str = "") -> None:
         """A `twin` runs beside the first instance and shares its messages."""

@@ -15,10 +15,9 @@ from fairway.queue import order
 from fairway.reserver import capacity
 from fairway.reserver import decide as reserving
 from fairway.runtime.views.members import Facts
-from fairway.watcher import decide as watching
-from fairway.watcher import missing, object_owner
-from fairway.watcher import service as watcher
-from fairway.watcher.silence import Roster
+from fairway.runtime.views.membership import Membership
+from fairway.watcher import freeze, memory, missing, object_owner
+from fairway.watcher.silence import FleetSilence
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Report
 from fairway.wire.reasons import Code, Reason
@@ -117,12 +116,12 @@ def deaf(patch: Patch) -> None:
 
 def fearless(patch: Patch) -> None:
     """Attempts are given up whoever is silent."""
-    patch.setattr(watcher, "guarded", watching.decide)
+    patch.setattr(freeze, "held_back", lambda silence, heard, decided: decided)
 
 
 def hopeful(patch: Patch) -> None:
     """Who has no job, and has not reported since the store was lost, is not missed."""
-    patch.setattr(watcher, "Roster", lambda members, introduced: Roster(members))
+    patch.setattr(memory, "FleetSilence", lambda introduced, settle_ms: FleetSilence(Membership(), settle_ms))
 
 
 def mute(patch: Patch) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fairway.adapters.memory.store import MemoryStore
-from fairway.adapters.memory.working_set import Memory
+from fairway.adapters.memory.working_set import StoreContents
 from fairway.domain.decision import Put, Write
 from fairway.domain.job import Job
 from fairway.runtime.loop import Loop
@@ -93,4 +93,4 @@ def tardy(patch: Patch) -> None:
 
 def unmet(patch: Patch) -> None:
     """A store that came back as it was before goes on as if nothing had happened."""
-    patch.setattr(Memory, "meet", lambda self: None)
+    patch.setattr(StoreContents, "meet", lambda self: None)

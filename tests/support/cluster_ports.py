@@ -56,7 +56,7 @@ class House(Protocol):
         ...
 
 
-class Memory:
+class StoreContents:
     team = "team"
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ class Direct(Simulated):
 @asynccontextmanager
 async def house(kind: str) -> AsyncIterator[House]:
     if kind == "memory":
-        memory = Memory()
+        memory = StoreContents()
         yield memory
         await memory.twin.close()
     elif kind == "direct":

@@ -22,7 +22,7 @@ from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing, World
 from fairway.runtime.service import Consumer, Service
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.wire import jobs, subjects
 from fairway.wire.envelope import Actor
 from tests.support.commands import command
@@ -30,7 +30,7 @@ from tests.support.commands import command
 SUBJECT = subjects.job("cancel", "t")
 
 
-def decide(view: JobsView, heard: Heard, now: int) -> Decision:
+def decide(view: JobsMemory, heard: Heard, now: int) -> Decision:
     """A row for each message, under its id; what is said first stands at the first place of the record."""
     key = heard.id if heard.sequence == 1 else f"{heard.id} again"
     return Decision((Step((Put("notes", key, heard.message.who.user),)),))
@@ -51,7 +51,7 @@ class Bench:
         consumer = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), decoder)
         own = await NatsBus.connect(self.url, "s")  # what it fetched ahead goes back when it is closed
         world = World(own, self.store.beside(), SystemClock(), "me")
-        loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, JobsView), world, Meter()).run())
+        loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, JobsMemory), world, Meter()).run())
         try:
             yield
         finally:

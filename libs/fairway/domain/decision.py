@@ -107,7 +107,8 @@ class Decision(Struct, frozen=True):
 class Heard(Struct, Generic[Message], frozen=True):
     """A message with what the transport knows of it. `id` identifies it over redeliveries; `sequence` is its place
     in the stream (0: it did not come from one), `stored_at` when it got there, in milliseconds since 1970 (0: not
-    known), `subject` where it was said; `delivered` counts deliveries from 1."""
+    known), `subject` where it was said; `delivered` counts deliveries from 1. `behind` it so many others were stored
+    together with it, under the same sequence."""
 
     id: str
     message: Message
@@ -117,6 +118,7 @@ class Heard(Struct, Generic[Message], frozen=True):
     size: int = 0
     stored_at: int = 0
     subject: str = ""
+    behind: int = 0
 
 
 NOTHING = Decision()

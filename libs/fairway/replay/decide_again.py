@@ -1,198 +1,200 @@
-"""Decides again: what one process of the scheduler saw, entry by entry, into the same view, for the same `decide`."""
+"""Decides again: what one process of a service knew, entry by entry, into the same memory, for the same `decide`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, structs
+from msgspec import Struct
 
 from fairway.domain import decision
-from fairway.domain.decision import Decision, Heard, Put, Step
-from fairway.domain.events import message_id, row_of
+from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step, job_of
+from fairway.domain.events import row_of
 from fairway.domain.fold import fold
-from fairway.domain.job import IllegalMove, Job
-from fairway.domain.recorded_verdicts import scores, verdicts
-from fairway.domain.text.decoding import decoder
-from fairway.global_scheduler.decide import SERVICE, decide
-from fairway.global_scheduler.service import SchedulerView
-from fairway.runtime.ports import ReadRows, Row
-from fairway.wire import jobs as wire
+from fairway.domain.job import IllegalMove
+from fairway.replay.differences import differences
+from fairway.replay.record import RecordReader
+from fairway.replay.replayed_memory import Astray, ReplayedMemory, RowDiffers
+from fairway.replay.stages import ReplayedStage
+from fairway.runtime.views.recorded_entries import calls_of
+from fairway.runtime.views.recorder import WHOLE_MS
 from fairway.wire import views
-from fairway.wire.spec import Found as Written
+from fairway.wire.envelope import JobMessage
+from fairway.wire.reasons import Code, Reason
 
-_message = decoder(wire.Message)
-_job = decoder(Job)
-_written = decoder(Written)
-Event = wire.Placed | wire.Queue
-# What the record has of an event: its id as the bus knows it, and when it was decided.
-Lookup = Callable[[str, int], Event | None]
-Wanted = Callable[[str, int], bool]
+Fields = dict[str, tuple[Any, Any]]
+_ASTRAY = Reason(
+    Code.VIEW_NOT_STORED,
+    "something that its service knew then is not in the record: a message, or what made a row so",
+    remedy="it is known again when the service has told all that it knows, within the hour",
+)
 
 
-class Result(Struct, frozen=True):
-    """An event of a decision: as it was `said` (None: the record does not have it), and as it would be said `again`
-    (None: it would not). `name` is the recorded one's id, empty when there was none."""
+class UnsaidEvent(Struct, frozen=True):
+    """An event that is said again, and that the record does not have, or has not yet, under this name."""
 
-    job: str
     name: str
+    event: JobMessage
+
+
+class Redecided(Struct, frozen=True):
+    """A decision: what of it differs by field, as recorded and as decided again; whether anything of it was `said`, and
+    what has not been found. Of one that was `refused` the store took no step."""
+
+    service: str
+    job: str
     at: int
-    said: Event | None
-    again: Event | None
-
-
-class _Seen:
-    """What the process has told since it told its whole `view`: `found` and `heard` of the look that comes, or is now;
-    `taken` are the steps since the last one."""
-
-    def __init__(self, view: SchedulerView, born: int) -> None:
-        self.view = view
-        self.born = born
-        self.found = ReadRows()
-        self.freed: Mapping[str, int] = {}
-        self.heard: list[Heard[wire.Dequeued]] = []
-        self.taken: dict[tuple[str, int], Step] = {}
-
-    def read(self, row: views.ViewRow) -> None:
-        found = Row(row.rev, row.data) if row.data is not None else None
-        if row.table != decision.JOBS:
-            self.found.changes.append((row.table, row.key, found))
-        elif found is not None:
-            self.found.rows[row.table, row.key] = found
-
-    def assume(self, entry: views.Assumed) -> None:
-        job = _job(entry.data)
-        self.view.apply(Step((Put(decision.JOBS, job.id, job, job.rev),)))
-
-    def look(self, entry: views.Look) -> None:
-        self.freed = self.freed if entry.freed is None else entry.freed
-        found = self.found
-        self.found = ReadRows()
-        found.counters = {decision.FREED: dict(self.freed)}
-        found.version = entry.version
-        self.heard = [Heard(one.id, _message(one.data), one.sequence, one.delivered) for one in entry.heard]
-        self.taken = {}
-        self.view.refresh(found, self.heard, entry.now)
-
-    def refuse(self, entry: views.StepRefused) -> None:
-        step = self.taken.pop((entry.job, entry.rev), None)
-        if step is not None:
-            self.view.refused(step)
-
-    def apply(self, steps: Sequence[Step]) -> None:
-        for step in steps:
-            self.view.apply(step)
-            for write in step.writes:
-                if isinstance(write, Put) and write.table == decision.JOBS:
-                    self.taken[write.key, write.rev] = step
+    fields: Fields
+    said: bool = False
+    refused: bool = False
+    unsaid: tuple[UnsaidEvent, ...] = ()
 
 
 class Redecider:
-    """One process of the scheduler. `wanted` says of which job and time decisions are compared; all others are taken as
-    they were said. `gaps` are those that the process told of. Tests decide by another function than `decide`."""
+    """One process of a service. `gaps` are those that it told of, and those in which it could not be followed; `rows`
+    those that differ. What is `left_over` was said of a message whose decision does not say it again: if no other
+    decision of the same moment does."""
 
-    def __init__(self, lookup: Lookup, wanted: Wanted, again: Callable[..., Decision] = decide) -> None:
-        self._lookup = lookup
-        self._wanted = wanted
-        self._again = again
+    def __init__(self, stage: ReplayedStage, record: RecordReader) -> None:
+        self._stage = stage
+        self._record = record
         self._number = 0
+        # Nothing can be decided before all is told, or told again.
+        self._seen: ReplayedMemory | None = None
         self.gaps: list[views.Missing] = []
-        # Nothing can be decided before the whole view is told, or told again.
-        self._seen: _Seen | None = None
+        self.rows: list[RowDiffers] = []
+        self.left_over: set[tuple[str, int]] = set()
 
-    def take(self, piece: views.Piece) -> Iterator[Result]:
-        """Of every decision in it."""
+    async def take(self, piece: views.Piece) -> list[Redecided]:
+        """Every decision in it."""
         if piece.number != self._number + 1:
             self._seen = None
         self._number = piece.number
+        made: list[Redecided] = []
         for entry in views.unpacked(piece):
             match entry:
                 case views.Whole():
-                    self._seen = _Seen(SchedulerView(), entry.born)
+                    self._seen = ReplayedMemory(self._stage, self._record, entry)
                 case views.Missing():
                     self.gaps.append(entry)
                     self._seen = None
                 case _ if self._seen is not None:
-                    yield from self._follow(self._seen, entry)
+                    made += await self._followed(self._seen, entry)
+        return made
 
-    def _follow(self, seen: _Seen, entry: views.Entry) -> Iterator[Result]:
+    async def _followed(self, seen: ReplayedMemory, entry: views.Entry) -> list[Redecided]:
+        try:
+            if isinstance(entry, views.HeardBatch):
+                await seen.hear(entry)
+            elif isinstance(entry, views.BatchFound):
+                await seen.found(entry)
+            elif isinstance(entry, views.KnownRow) and entry.table == decision.JOBS:
+                await seen.remembered_job(entry)
+            else:
+                return [*self._follow(seen, entry)]
+        except Astray:
+            self._seen = None
+            self.gaps.append(views.Missing(_ASTRAY, seen.batch.now, seen.batch.now + WHOLE_MS, 0))
+        finally:
+            self.rows += seen.differing
+            seen.differing.clear()
+        return []
+
+    def _follow(self, seen: ReplayedMemory, entry: views.Entry) -> Iterator[Redecided]:
         match entry:
             case views.ViewRow():
-                seen.read(entry)
+                seen.row(entry)
+            case views.KnownRow():
+                seen.known_row(entry)
+            case views.BatchDecided():
+                yield from self._decisions(seen, entry)
+            case views.SettingTaken():
+                seen.setting(entry)
+            case views.RememberedPart():
+                seen.recall(entry)
+            case _:
+                yield from self._earlier(seen, entry)
+
+    def _earlier(self, seen: ReplayedMemory, entry: views.Entry) -> Iterator[Redecided]:
+        """Up to 0.2.0."""
+        match entry:
             case views.Assumed():
                 seen.assume(entry)
             case views.Look():
                 seen.look(entry)
             case views.Decided():
-                yield from self._decided(seen, entry)
+                yield from self._decided(seen, entry.heard, entry.now, None, frozenset())
             case views.StepRefused():
-                seen.refuse(entry)
+                seen.refused_step(entry)
 
-    def _decided(self, seen: _Seen, entry: views.Decided) -> Iterator[Result]:
-        heard = seen.heard[entry.heard]
-        view = seen.view
-        job = heard.message.job
-        names = {rev: f"{message_id(SERVICE, heard.id, job, rev)}-{seen.born}" for rev in entry.revs}
-        said = {rev: event for rev, name in names.items() if (event := self._lookup(name, entry.now)) is not None}
-        if said and not self._wanted(job, entry.now):
-            seen.apply([_step_of(view, event) for event in said.values()])
-            return
-        steps = view.make_up(heard, self._again(view, heard, entry.now), entry.now).steps
-        messages = (say.message for step in steps for say in step.events)
-        now = {one.rev: one for one in messages if isinstance(one, Event)}
-        same = True
-        for rev in sorted({*now, *names}):
-            result = Result(job, names.get(rev, ""), entry.now, said.get(rev), now.get(rev))
-            same &= not (result.said and differences(result.said, result.again))
-            yield result
-        # What follows was decided upon what was said, whatever would be said now.
-        seen.apply(steps if same else [_step_of(view, event) for event in said.values()])
+    def _decisions(self, seen: ReplayedMemory, entry: views.BatchDecided) -> Iterator[Redecided]:
+        refused = frozenset(entry.refused)
+        for at, made in enumerate(entry.made, entry.start):
+            if made is not None:
+                told = views.DecisionMade(made, (), None) if isinstance(made, int) else made
+                yield from self._decided(seen, at, entry.now, told, refused)
+        seen.refused(entry.refused)
 
+    def _decided(
+        self, seen: ReplayedMemory, at: int, now: int, told: views.DecisionMade | None, refused: frozenset[int]
+    ) -> Iterator[Redecided]:
+        """`told` is what came of it, as far as its process has written that down."""
+        heard = seen.batch.heard[at]
+        said = {one.name: one.event for one in self._record.said(self._stage.service, heard.id, now)}
+        vain = told is not None and refused.issuperset(range(len(seen.batch.steps), len(seen.batch.steps) + told.steps))
+        if vain:
+            said = {}  # it is of another decision on this message, in the same moment
+        made, fields = self._again(seen, heard, now, told)
+        events = dict(_events(made.steps, (len(seen.batch.steps), refused), seen.born))
+        if said.keys() >= events.keys() and events:
+            self.left_over.update((name, now) for name in said.keys() - events.keys())
+            said = {name: said[name] for name in events}
+        for name, event in said.items():
+            self._record.take(name, now)
+            found = differences(event, events.get(name))
+            mark = f"{event.verb} {event.job}: " if len(said) > 1 else ""
+            fields |= {f"{mark}{field}": values for field, values in found.items()}
+        unsaid = tuple(UnsaidEvent(name, event) for name, event in events.items() if name not in said)
+        if fields:
+            # What follows was decided upon what was said, whatever would be said now.
+            seen.go_on_with(_steps_of(seen, said.values()), told)
+        else:
+            seen.apply(made.steps)
+        if fields or said or made != NOTHING:
+            job = job_of(heard) or next((one.job for one in (*said.values(), *events.values())), "")
+            yield Redecided(self._stage.name, job, now, fields, bool(said), vain and bool(made.steps), unsaid)
 
-def _step_of(view: SchedulerView, event: Event) -> Step:
-    """What a recorded event did to the view."""
-    try:
-        job = row_of(fold(view.jobs.get(event.job), event))
-    except IllegalMove:
-        return Step()
-    return Step((Put(decision.JOBS, job.id, job, job.rev),))
-
-
-def differences(said: Event | None, again: Event | None) -> dict[str, tuple[Any, Any]]:
-    """Fields by name, where they are not the same: as recorded, and as decided again."""
-    if said is not None and again is not None and _same(said, again):
-        return {}
-    before = _fields(said)
-    after = _fields(again)
-    names = [*before, *(name for name in after if name not in before)]
-    return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
-
-
-def _same(said: Event, again: Event) -> bool:
-    """Nearly always, and found at once."""
-    bare = (structs.replace(said, epoch=0, found=UNSET), structs.replace(again, epoch=0, found=UNSET))
-    return bare[0] == bare[1] and _bytes(said.found) == _bytes(again.found)
-
-
-def _bytes(found: Raw | UnsetType) -> bytes:
-    return bytes(found) if isinstance(found, Raw) else b""
+    def _again(
+        self, seen: ReplayedMemory, heard: Heard[Any], now: int, told: views.DecisionMade | None
+    ) -> tuple[Decision, Fields]:
+        try:
+            made = seen.memory.make_up(heard, self._stage.decide(seen.memory, heard, now), now)
+        except Exception as error:  # whatever it is: it is what would happen now
+            return NOTHING, {"decision": ("made", f"{type(error).__name__}: {error}")}
+        return made, _otherwise(told, made) if told is not None else {}
 
 
-def _fields(event: Event | None) -> dict[str, Any]:
-    """Verdicts and scores by cluster, for the order of their columns says nothing. The working set is stamped on the
-    event when it goes out, and is not part of the decision."""
-    if event is None:
-        return {}
-    flat = _plain(structs.replace(event, epoch=0, found=UNSET))
-    if not isinstance(event.found, Raw):
-        return flat
-    flat["found.clusters"] = list(_written(event.found).clusters)
-    for verdict in verdicts(event):
-        flat |= {f"found.{verdict.cluster}.{name}": value for name, value in _plain(verdict).items()}
-    for cluster, each in scores(event).items() if isinstance(event, wire.Placed) else ():
-        flat |= {f"found.{cluster}.scores.{name}": value for name, value in each.items()}
-    return flat
+def _otherwise(told: views.DecisionMade, made: Decision) -> Fields:
+    """What came of a decision beside its events."""
+    again = views.DecisionMade(len(made.steps), calls_of(made), made.again_in)
+    pairs = {name: (getattr(told, name), getattr(again, name)) for name in views.DecisionMade.__struct_fields__}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _plain(one: Struct) -> dict[str, Any]:
-    made: dict[str, Any] = msgspec.to_builtins(one)
-    return made
+def _events(steps: Sequence[Step], took: tuple[int, frozenset[int]], born: int) -> Iterator[tuple[str, JobMessage]]:
+    """Those of jobs by their ids, that the store took; others, and commands, are not compared. `took` has the place of
+    the first step, and the places of the refused ones."""
+    first, refused = took
+    for step in (step for place, step in enumerate(steps, first) if place not in refused):
+        for say in step.events:
+            if isinstance(say.message, JobMessage) and say.message.rev:
+                yield f"{say.id}-{born}", say.message
+
+
+def _steps_of(seen: ReplayedMemory, said: Iterable[JobMessage]) -> Iterator[Step]:
+    """What recorded events did to the memory."""
+    jobs = getattr(seen.memory, "jobs", {})
+    for event in said:
+        try:
+            job = row_of(fold(jobs.get(event.job), event))
+        except IllegalMove:
+            continue
+        yield Step((Put(decision.JOBS, job.id, job, job.rev),))

@@ -52,6 +52,7 @@ class Item(Struct):
             size=len(one.data),
             stored_at=one.stored_at,
             subject=one.subject,
+            behind=one.behind,
         )
 
     def later(self, delay_ms: int) -> None:
@@ -107,7 +108,7 @@ class Inbox:
         while True:
             await self._world.clock.sleep(period_ms / 1000 * self._world.pace)
             if len(self._local) < MOST_LOCAL:  # else nobody is heard now, and the next tick says the same
-                self.put(message)
+                self.put(message() if callable(message) else message)
 
     def put(self, message: object, name: str = "") -> None:
         """A local message. It is not stored: whoever puts it sees to it that it comes again after a restart."""

@@ -6,7 +6,6 @@ guards of the steps see to it that it has its effects once.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 import structlog
 
@@ -19,7 +18,8 @@ from fairway.runtime.ports import Fenced, Outgoing, StoreWiped, Unreachable, Wor
 from fairway.runtime.record.dead_letters import dead_letter
 from fairway.runtime.record.senders import foreign
 from fairway.runtime.record.working_sets import Past, late
-from fairway.runtime.service import AnyService, View
+from fairway.runtime.service import AnyService
+from fairway.runtime.views.memory_view import MemoryView
 from fairway.runtime.vital_tasks import LoopTasks, vital
 from fairway.wire.reasons import Code, Reason, Refused
 
@@ -38,7 +38,7 @@ class Loop:
         self.service = service
         self.world = world
         self.meter = meter
-        self.view: View[Any] = service.view()
+        self.view = MemoryView(service)
         self.inbox = Inbox(service, world)
         self.outbox = Outbox(service.name, world, lambda code: meter.dead_letter(service.name, code))
         self.opening = StoreAndLease(service, world)
@@ -66,6 +66,8 @@ class Loop:
             group.create_task(vital("loop: outbox.sweep", self.outbox.sweep()))
             if self.service.beside is not None:
                 group.create_task(vital("loop: service.beside", self.service.beside(self.inbox)))
+            if self.service.recording is not None:
+                group.create_task(vital("loop: recording", self.service.recording.run(self.inbox)))
             if self.service.single:
                 group.create_task(vital("loop: opening.keep_lease", self.opening.keep_lease()))
             while True:
@@ -142,8 +144,7 @@ class Loop:
         plans = self._timely(plans)
         try:
             await self._look(plans)
-            known = getattr(self.view, "jobs", {})  # a view that knows no jobs can tell of none
-            for plan, why in [(one, why) for one in plans if (why := foreign(known, one.heard))]:
+            for plan, why in [(one, why) for one in plans if (why := foreign(self.view.jobs, one.heard))]:
                 plans.remove(plan)
                 await self._bury(plan.item, why)
             plans = await self._decide(plans)
@@ -158,6 +159,7 @@ class Loop:
         except Exception as error:  # one of them cannot be looked up, or what it writes cannot be stored
             for step in (step for plan in plans for step in plan.decision.steps):
                 self.view.refused(step)
+            self.view.torn()
             return await self._one_by_one(plans, error)
 
     async def _one_by_one(self, plans: list[CallPlan], error: Exception) -> list[CallPlan]:
@@ -179,18 +181,15 @@ class Loop:
 
     async def _look(self, plans: list[CallPlan]) -> None:
         heard = [plan.heard for plan in plans]
-        now = self.world.clock.now()
-        wanted = self.view.wants(heard, now)
-        wanted.lease, wanted.token = (self.service.name, self.opening.token) if self.service.single else ("", 0)
-        self.view.refresh(await self.world.store.read(wanted), heard, now)
+        lease = (self.service.name, self.opening.token) if self.service.single else ("", 0)
+        await self.view.look(self.world.store, heard, self.world.clock.now(), lease)
 
     async def _decide(self, plans: list[CallPlan]) -> list[CallPlan]:
         now = self.world.clock.now()
         decided = []
         for plan in plans:
             try:
-                decision = self.service.decide(self.view, plan.heard, now)
-                plan.decision = self.view.make_up(plan.heard, decision, now)
+                plan.decision = self.view.decide(self.service.decide, plan.heard, now)
             except Exception as error:
                 await self._failed(plan, error)
                 continue
@@ -204,7 +203,9 @@ class Loop:
         steps = [(plan, step) for plan in plans for step in plan.decision.steps]
         conflicts: dict[int, CallPlan] = {}
         said: list[Outgoing] = []
-        if steps:
+        if not steps:
+            self.view.settled()
+        else:
             commit, outgoing = self.outbox.pack([step for _, step in steps], self.opening.token)
             taken = await self.world.store.commit(commit)
             for (plan, step), ok, words in zip(steps, taken, outgoing, strict=True):
@@ -213,6 +214,7 @@ class Loop:
                 else:
                     self.view.refused(step)
                     conflicts[id(plan)] = plan
+            self.view.settled()
             await self.outbox.publish(said, commit)
         self._acknowledge([plan for plan in plans if id(plan) not in conflicts])
         self.meter.batch(self.service.name, len(plans), len(conflicts), len(said), started)

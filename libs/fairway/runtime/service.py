@@ -1,23 +1,42 @@
 """A service as a value: what it hears, what it looks at, how it decides, what it may do outside."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
 from fairway.domain.decision import Call, Decision, Heard, Message, Outcome, Step
-from fairway.runtime.ports import ReadRows, Store, Wanted
+from fairway.runtime.ports import ReadRows, Wanted
 
 Said = TypeVar("Said", contravariant=True)
 
 
-class View(Protocol[Said]):
-    """What `decide` sees. The loop keeps it current: before a batch by `refresh`, within it by `apply`."""
+class Remembered(Struct, frozen=True):
+    """A part of a memory, by reference: it is encoded when there is time. `recall` takes it back as JSON."""
+
+    table: str
+    key: str
+    value: Any  # of the table's own type; whoever remembers the table knows it
+    rev: int = 0
+
+
+class Memory(Protocol[Said]):
+    """What `decide` sees, and what is remembered from one batch to the next. It changes only by what it is given here,
+    and by the settings that it was made with: the same in the same order makes the same memory. Of `settings` it reads
+    these kinds."""
+
+    settings: tuple[str, ...]
+
+    def begin(self) -> None:
+        """Another working set, or a new start: forget what was known of the last one."""
+
+    def first(self, found: ReadRows | None) -> Wanted | None:
+        """What must be known from the beginning, piece by piece: the next read after this one; None: that was all."""
 
     def wants(self, heard: Sequence[Heard[Said]], now: int) -> Wanted:
-        """What to read from the store before deciding on these messages."""
+        """What to read from the store before deciding on these messages. What it notes counts until the next time."""
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard[Said]], now: int) -> None: ...
+    def take(self, found: ReadRows, heard: Sequence[Heard[Said]], now: int) -> None: ...
     def apply(self, step: Step) -> None:
         """A step was decided: the next message of the batch sees it done."""
 
@@ -27,8 +46,19 @@ class View(Protocol[Said]):
     def refused(self, step: Step) -> None:
         """The store did not take it: whatever it touched has to be read again."""
 
-    async def load(self, store: Store) -> None:
-        """Another working set, or a new start: forget everything, and read what must be known from the beginning."""
+    @staticmethod
+    def told(message: Any) -> Any:
+        """A message that is not in the record, as it is recorded: with all of it that is ever read here."""
+
+    @staticmethod
+    def told_row(table: str, data: bytes) -> bytes:
+        """A row that was read, likewise."""
+
+    def remembered(self) -> Iterable[Remembered]:
+        """All that is known now, and that no read or message to come would tell again."""
+
+    def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
+        """A part of what another one `remembered`, in its order, after `begin`."""
 
 
 class Decoder(Protocol[Message]):
@@ -57,27 +87,49 @@ class LocalMessages(Protocol):
     async def pause(self, seconds: float) -> None: ...
 
 
-Seen = TypeVar("Seen", bound=View[Any])
+Seen = TypeVar("Seen", bound=Memory[Any])
 Hears = TypeVar("Hears")
 
 
+class Recording(Protocol):
+    """Is told what a memory is given and what comes of it, and stores that beside the service."""
+
+    def begun(self, born: int) -> None:
+        """The memory was made anew, of this working set."""
+
+    def asked(self, memory: Memory[Any], heard: Sequence[Heard[Any]], now: int) -> None: ...
+    def took(self, memory: Memory[Any], found: ReadRows, now: int) -> None: ...
+    def decided(self, heard: Heard[Any], made: Decision, now: int) -> None: ...
+    def refused(self, step: Step) -> None: ...
+    def settled(self) -> None:
+        """No more comes of what was decided last."""
+
+    def torn(self) -> None:
+        """The memory has taken only a part of what it was given."""
+
+    async def run(self, inbox: LocalMessages) -> None: ...
+
+
 class Service(Struct, Generic[Seen, Hears], frozen=True):
-    """Decides with views of one type on messages of one type, most often a union: what its `consumers` hear and what it
-    tells itself. `single` services own ordered state and run behind a lease. `ticks` are local messages by period in
-    ms; `begin` is one that is heard whenever the service starts on a working set; `beside` runs along with the service
-    and puts local messages into its inbox."""
+    """Decides with memories of one type on messages of one type, most often a union: what its `consumers` hear and what
+    it tells itself. `single` services own ordered state and run behind a lease. `ticks` are local messages by period in
+    ms, or make them; `begin` is one that is heard whenever the service starts on a working set; `beside` runs along
+    with the service and puts local messages into its inbox; `recording` is told everything, and `shown` sees the memory
+    whenever it has taken something: what it counts or logs is no part of a decision."""
 
     name: str
     consumers: tuple[Consumer[Hears], ...]
     decide: Callable[[Seen, Heard[Hears], int], Decision]
-    view: Callable[[], Seen]
+    memory: Callable[[], Seen]
     act: Callable[[Call], Awaitable[Outcome]] | None = None
     single: bool = False
-    ticks: tuple[tuple[Hears, int], ...] = ()
+    ticks: tuple[tuple[Hears | Callable[[], Hears], int], ...] = ()
     begin: Hears | None = None
     beside: Callable[[LocalMessages], Coroutine[Any, Any, None]] | None = None
     most: int = 256
+    recording: Recording | None = None
+    shown: Callable[[Seen], None] | None = None
 
 
-# The loop runs all of them: which view and messages belong together, each service says where it is made.
+# The loop runs all of them: which memory and messages belong together, each service says where it is made.
 AnyService = Service[Any, Any]

@@ -172,8 +172,8 @@ FLOW = (
         "view",
         None,
         "fairway.view.{part}.{service}",
-        ("global-scheduler",),
-        "for `fairway replay`: what the scheduler saw when it decided, in msgpack (`views.py`)",
+        STAGES,
+        "for `fairway replay`: what it knew when it decided, in msgpack (`views.py`)",
     ),
 )
 CONSUMERS = (

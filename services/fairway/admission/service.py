@@ -1,6 +1,6 @@
 """admission as a value: what each message asks for is read once, before the rows it needs are fetched."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -15,14 +15,31 @@ from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate
 from fairway.runtime.ports import Bus, ReadRows, Unreachable, Wanted
 from fairway.runtime.record.manifests import manifest_of
 from fairway.runtime.record.senders import place_of
-from fairway.runtime.service import Consumer, Service
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.service import Consumer, Remembered, Service
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import flow
 from fairway.wire import jobs as wire
 
+# What is remembered: how much each tenant has submitted of late, and which messages were counted last, with whether
+# they came too fast.
+_PACE = "pace"
+_PACED = "paced"
 
-class AdmissionView(JobsView[wire.Manifested]):
+
+class AdmissionMemory(JobsMemory[wire.Manifested]):
+    settings: tuple[str, ...] = (
+        "PropagationPolicy",
+        "ClusterPropagationPolicy",
+        "PriorityClass",
+        "ElasticQuotaTree",
+        "Queue",
+        "TenantProfile",
+        "Namespace",
+        "Cluster",
+        "Member",
+    )
+
     def __init__(self, catalog: Catalog) -> None:
         super().__init__()
         self._catalog = catalog
@@ -32,7 +49,7 @@ class AdmissionView(JobsView[wire.Manifested]):
         self.pending: dict[str, int] = {}
         self.hasty: set[str] = set()
         self._pace = SubmissionRate()
-        self._paced = set[str]()
+        self._paced: dict[str, None] = {}
 
     @property
     def limits(self) -> Mapping[str, Limits]:
@@ -53,7 +70,6 @@ class AdmissionView(JobsView[wire.Manifested]):
             if seen.spec is not None:
                 work = seen.spec.workload
                 names.append(name_key(work.namespace, work.kind, work.name))
-        self._count(heard, now)
         limited = any(limit_of(one.message, self.limits).pending for one in heard)
         whole = (decision.PENDING,) if limited else ()
         return Wanted(rows={decision.JOBS: jobs, decision.CLIENTS: clients, decision.NAMES: names}, whole=whole)
@@ -64,11 +80,12 @@ class AdmissionView(JobsView[wire.Manifested]):
             rate = limit_of(one.message, self.limits).rate
             if one.id not in self._paced and self._pace.wait(one.message.tenant, rate, now):
                 self.hasty.add(one.id)
-        self._paced = {one.id for one in heard}
-        self.hasty &= self._paced
+        self._paced = dict.fromkeys(one.id for one in heard)
+        self.hasty &= self._paced.keys()
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard[wire.Manifested]], now: int) -> None:
-        super().refresh(found, heard, now)
+    def take(self, found: ReadRows, heard: Sequence[Heard[wire.Manifested]], now: int) -> None:
+        super().take(found, heard, now)
+        self._count(heard, now)
         self.pending = found.counters.get(decision.PENDING, {})
         self.clients = {}
         self.names = {}
@@ -88,8 +105,19 @@ class AdmissionView(JobsView[wire.Manifested]):
             elif isinstance(write, Add) and write.table == decision.PENDING:
                 self.pending[write.key] = self.pending.get(write.key, 0) + write.amount
 
+    def remembered(self) -> Iterable[Remembered]:
+        yield from (Remembered(_PACE, tenant, until) for tenant, until in self._pace.used.items())
+        yield from (Remembered(_PACED, name, name in self.hasty) for name in self._paced)
 
-def service(catalog: Catalog, bus: Bus) -> Service[AdmissionView, wire.Manifested]:
+    def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
+        if table == _PACE:
+            self._pace.used[key] = msgspec.json.decode(data, type=int)
+        elif table == _PACED:
+            self._paced[key] = None
+            self.hasty |= {key} if msgspec.json.decode(data, type=bool) else set()
+
+
+def service(catalog: Catalog, bus: Bus) -> Service[AdmissionMemory, wire.Manifested]:
     """`bus` is where the manifests of jobs that are there can be read again."""
 
     async def act(call: Call) -> Outcome:
@@ -101,4 +129,4 @@ def service(catalog: Catalog, bus: Bus) -> Service[AdmissionView, wire.Manifeste
     consumer: Consumer[wire.Manifested] = Consumer(
         *flow.consumer(SERVICE), msgspec.json.Decoder(wire.Manifested), place_of
     )
-    return Service(SERVICE, (consumer,), decide, lambda: AdmissionView(catalog), act=act)
+    return Service(SERVICE, (consumer,), decide, lambda: AdmissionMemory(catalog), act=act)

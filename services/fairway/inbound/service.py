@@ -10,11 +10,11 @@ from fairway.inbound.decide import SERVICE, decide
 from fairway.inbound.memory import PutOff
 from fairway.runtime.ports import Wanted
 from fairway.runtime.service import Consumer, Service
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.wire import flow, inbound, subjects
 
 
-class InboundView(JobsView[object]):
+class InboundMemory(JobsMemory[object]):
     """`waiting` is this instance's own: a new start begins to count anew."""
 
     def __init__(self) -> None:
@@ -37,6 +37,6 @@ class InboundView(JobsView[object]):
         return super().make_up(heard, decided, now)
 
 
-def service() -> Service[InboundView, inbound.Message]:
+def service() -> Service[InboundMemory, inbound.Message]:
     consumer: Consumer[inbound.Message] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(inbound.Message))
-    return Service(SERVICE, (consumer,), decide, InboundView)
+    return Service(SERVICE, (consumer,), decide, InboundMemory)

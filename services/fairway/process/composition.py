@@ -3,7 +3,7 @@ fleets in memory of the tests all come here."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from fairway.admission import service as admission
 from fairway.domain.decision import Call, Outcome
@@ -13,14 +13,14 @@ from fairway.propagator import service as propagator
 from fairway.propagator.member_calls import MemberCalls
 from fairway.propagator.rooms import Image, Rooms
 from fairway.queue import service as queue
+from fairway.queue.memory import QueueMemory
 from fairway.quota import service as quota
 from fairway.reserver import service as reserver
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Clock, World
-from fairway.runtime.service import AnyService
+from fairway.runtime.service import AnyService, Recording
 from fairway.runtime.views.members import Members
-from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import service as watcher
 from fairway.watcher.hub_status.mirror import HubStatusMirror
@@ -35,9 +35,9 @@ class Composition(Struct):
 
     `world` gives the ports of one more loop, with a store of its own. `key` is the fleet's, with which objects in
     members are sealed. `hub` gets the status of its jobs back, where there is one. `queues` takes the queue's view once
-    it runs. `recorder` records what the scheduler sees. With `image`, the placeholder image by member, room is held in
-    the members. `act` stands in the place of all calls to members. After a silence of most of the fleet nothing is
-    given up for `settle_ms`.
+    it runs. `recording` is told what the memory of a service is given. With `image`, the placeholder image by member,
+    room is held in the members. `act` stands in the place of all calls to members. After a silence of most of the fleet
+    nothing is given up for `settle_ms`.
     """
 
     world: Callable[[], World]
@@ -48,8 +48,8 @@ class Composition(Struct):
     members: Members
     key: bytes = b""
     hub: Cluster | None = None
-    queues: list[queue.QueueView] = []
-    recorder: Callable[[], Recorder | None] = lambda: None
+    queues: list[QueueMemory] = []
+    recording: Callable[[str], Recording | None] = lambda service: None
     image: Image | None = None
     act: Act | None = None
     settle_ms: int = SETTLE_MS
@@ -61,12 +61,13 @@ class Composition(Struct):
             "admission": lambda: [admission.service(self.catalog, self.bus)],
             "quota": lambda: [quota.service(self.catalog)],
             "queue": lambda: [queue.service(self.catalog, self.meter, self.queues)],
-            "global-scheduler": lambda: [global_scheduler.service(self.recorder())],
+            "global-scheduler": lambda: [global_scheduler.service()],
             "reserver": lambda: [reserver.service(self.bus, self.catalog)],
             "propagator": self._propagator,
             "watcher": self._watcher,
         }
-        return [service for name in names if name in makers for service in makers[name]()]
+        made = [service for name in names if name in makers for service in makers[name]()]
+        return [structs.replace(one, recording=self.recording(one.name)) for one in made]
 
     def _propagator(self) -> Sequence[AnyService]:
         rooms = None
@@ -79,5 +80,5 @@ class Composition(Struct):
         doubts = ObjectDoubts(self.bus, self.members, self.key)
         mirror = HubStatusMirror(self.hub, self.members, self.clock) if self.hub is not None else None
         watches = watcher.MemberWatches(self.members, doubts, self.key, mirror)
-        found = [watcher.service(watches, self.catalog.members.clusters, self.meter, self.settle_ms)]
+        found = [watcher.service(watches, self.catalog, self.meter, self.settle_ms)]
         return [*found, watcher.returning(mirror)] if mirror is not None else found

@@ -34,8 +34,9 @@ from fairway.process.members.token_renewal import Renewal
 from fairway.process.settings import Settings
 from fairway.process.streams import provisioned, views_provisioned
 from fairway.propagator.held_room import PAUSE
-from fairway.queue import service as queue
+from fairway.queue.memory import QueueMemory
 from fairway.queue.position import answer
+from fairway.replay.stages import STAGES
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
@@ -65,7 +66,7 @@ class Parts(Struct):
     hub: KubernetesCluster | None
     loops: dict[str, Loop]
     stores: list[RedisStore]
-    queues: list[queue.QueueView]
+    queues: list[QueueMemory]
     key: bytes = b""
     readers: NatsBus | None = None
     act: Act | None = None
@@ -141,7 +142,7 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
     bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
     await provisioned(bus, settings.replicas)
     await told_of_doubts(bus)
-    if "global-scheduler" in names and settings.views_mib:
+    if settings.views_mib and not {one.service for one in STAGES.values()}.isdisjoint(names):
         await views_provisioned(bus, settings)
     enrolment = Enrolment(settings, bus)
     with_members = act is None and not WITH_MEMBERS.isdisjoint(names)
@@ -193,8 +194,10 @@ def composition(parts: Parts) -> Composition:
     def image(member: str) -> str:
         return parts.clusters.facts(member).placeholder_image or parts.settings.placeholder_image or PAUSE
 
-    def recorder() -> Recorder | None:
-        return Recorder(parts.bus, "global-scheduler", parts.ids.new()) if parts.settings.views_mib else None
+    def recording(service: str) -> Recorder | None:
+        if not parts.settings.views_mib or service not in STAGES:
+            return None
+        return Recorder((service, parts.ids.new()), parts.bus, parts.catalog)
 
     return Composition(
         parts.world,
@@ -206,7 +209,7 @@ def composition(parts: Parts) -> Composition:
         parts.key,
         parts.hub,
         parts.queues,
-        recorder,
+        recording,
         image,
         parts.act,
         settle_ms=round(parts.settings.watch_silence * 1000) + LIST_MS,

@@ -70,12 +70,16 @@ class WaitingJobs:
             self._wake(job.id)
         self.drop(job.id)
         if job.state in (State.DEQUEUED, State.PLACED):
-            self.flying.setdefault(job.queue, {})[job.id] = self.place(job)
-            self._flying_in[job.id] = job.queue
+            self.goes(job.queue, self.place(job))
             return
         self.heading.pop(job.id, None)
         if job.state is State.QUEUED:
             self._add(job)
+
+    def goes(self, queue: str, place: Place) -> None:
+        """The job of this place in the queue is on its way."""
+        self.flying.setdefault(queue, {})[place[2]] = place
+        self._flying_in[place[2]] = queue
 
     def heads_for(self, job: Job, cluster: str) -> None:
         """It was let go for the freed room of a cluster."""

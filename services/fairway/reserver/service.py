@@ -12,10 +12,10 @@ from fairway.domain.reservations import Hold
 from fairway.reserver.decide import SERVICE, Hears, OfJobs, decide
 from fairway.reserver.node_rows import node_writes
 from fairway.reserver.view import Expire, ReserverBegins
-from fairway.runtime.ports import Bus, ReadRows, Row, Store, Unreachable, Wanted
+from fairway.runtime.ports import Bus, ReadRows, Row, Unreachable, Wanted
 from fairway.runtime.record.senders import place_of, place_of_cluster
-from fairway.runtime.service import Consumer, Service
-from fairway.runtime.views.clusters import FleetView
+from fairway.runtime.service import Consumer, Remembered, Service
+from fairway.runtime.views.clusters import FleetMemory
 from fairway.runtime.views.members import Facts
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, flow, subjects
@@ -24,10 +24,14 @@ from fairway.wire import jobs as wire
 _EXPIRE_EVERY_MS = 2_000
 # Whoever begins knows only that all of these were reserved once: so many are looked at with one tick.
 _PIECE = 1_000
+# What is remembered beside the rows.
+_EXPIRING = "expiring"
 
 
-class ReserverView(FleetView):
+class ReserverMemory(FleetMemory):
     """The cache, with the reservations that may have to end by themselves; those dispatched are looked at once."""
+
+    settings: tuple[str, ...] = ("Cluster", "Member")
 
     def __init__(self, catalog: Catalog) -> None:
         super().__init__()
@@ -46,8 +50,8 @@ class ReserverView(FleetView):
     def left(self) -> Container[str]:
         return self._catalog.members.left
 
-    async def load(self, store: Store) -> None:
-        await super().load(store)
+    def begin(self) -> None:
+        super().begin()
         self._expiring.clear()
 
     def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
@@ -58,8 +62,8 @@ class ReserverView(FleetView):
                 wanted.add(decision.JOBS, key.partition("/")[0])
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
-        super().refresh(found, heard, now)
+    def take(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
+        super().take(found, heard, now)
         if any(isinstance(one.message, Expire) for one in heard):
             for key in list(islice((key for key, until in self._expiring.items() if until <= now), _PIECE)):
                 job = self.jobs.get(key.partition("/")[0])
@@ -68,8 +72,8 @@ class ReserverView(FleetView):
                     # Behind the others: those of a cluster that is away stay, and must not keep the rest unseen.
                     self._expiring[key] = until
 
-    def _take(self, table: str, key: str, row: Row | None) -> None:
-        super()._take(table, key, row)
+    def _set_row(self, table: str, key: str, row: Row | None) -> None:
+        super()._set_row(table, key, row)
         kind, _, cluster = table.partition("/")
         if kind == "ledger" and row is not None:
             hold = self.ledger[cluster][key]
@@ -77,6 +81,17 @@ class ReserverView(FleetView):
                 self._expiring[key] = hold.expires_at
         elif kind == "ledger":
             self._expiring.pop(key, None)
+
+    def remembered(self) -> Iterable[Remembered]:
+        yield from super().remembered()
+        yield from (Remembered(_EXPIRING, key, until) for key, until in self._expiring.items())
+
+    def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
+        if table == _EXPIRING:
+            self._expiring.pop(key, None)  # in the order in which they are looked at
+            self._expiring[key] = msgspec.json.decode(data, type=int)
+        else:
+            super().recall(table, key, rev, data)
 
     def node_writes(self, cluster: str, changed: Mapping[str, Hold | None]) -> list[Put]:
         """Looks at the nodes that name these attempts and at those of their slots, not at the whole cluster."""
@@ -89,7 +104,7 @@ class ReserverView(FleetView):
         return node_writes(self, cluster, nodes, changed)
 
 
-def service(bus: Bus, catalog: Catalog) -> Service[ReserverView, Hears]:
+def service(bus: Bus, catalog: Catalog) -> Service[ReserverMemory, Hears]:
     jobs: Consumer[OfJobs] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
     reports: Consumer[fleet.Report] = Consumer(
         *flow.consumer(f"{SERVICE}-reports"), msgspec.json.Decoder(fleet.Report), place_of_cluster
@@ -106,7 +121,7 @@ def service(bus: Bus, catalog: Catalog) -> Service[ReserverView, Hears]:
         SERVICE,
         (jobs, reports),
         decide,
-        lambda: ReserverView(catalog),
+        lambda: ReserverMemory(catalog),
         act=act,
         ticks=((Expire(), _EXPIRE_EVERY_MS),),
         begin=ReserverBegins(),

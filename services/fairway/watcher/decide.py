@@ -4,7 +4,7 @@ from fairway.domain.attempts.retry import attempt_over
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Step
 from fairway.domain.events import Teller
 from fairway.domain.job import Job, State
-from fairway.watcher import missing, object_owner
+from fairway.watcher import freeze, missing, object_owner
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.watcher.object_checks import COMPARE, compare
 from fairway.watcher.object_owner import Observed
@@ -18,8 +18,12 @@ Hears = wire.Dispatched | fleet.Stranded | Observed | Listed | Emptied | Late
 
 
 def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
-    message = heard.message
-    match message:
+    """What is to be said, if nothing is given up by it, or nothing is frozen."""
+    return freeze.frozen_first(view.silence, heard) or freeze.held_back(view.silence, heard, _decided(view, heard, now))
+
+
+def _decided(view: View, heard: Heard[Hears], now: int) -> Decision:
+    match message := heard.message:
         case Observed():
             return _observed(view, heard, message, now)
         case Listed():
@@ -30,7 +34,7 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
             return missing.late(view, heard, now)
         case fleet.Stranded():
             return missing.stranded(view, heard, message, now)
-    return NOTHING  # dispatched: the view has taken its deadline
+    return NOTHING  # dispatched: its deadline is remembered
 
 
 def _observed(view: View, heard: Heard[object], message: Observed, now: int) -> Decision:

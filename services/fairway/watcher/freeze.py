@@ -3,8 +3,7 @@
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
 from fairway.domain.eviction_freeze import EVICTIONS
-from fairway.watcher.decide import Hears, decide
-from fairway.watcher.missing import Emptied, KnownSilence, Late, View
+from fairway.watcher.missing import Emptied, KnownSilence, Late
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 
@@ -14,21 +13,20 @@ _LATER_MS = 5_000
 _REPEATED = (Late, Emptied, fleet.Stranded)
 
 
-def guarded(view: View, heard: Heard[Hears], now: int) -> Decision:
-    """What is decided, if nothing is given up by it, or nothing is frozen."""
-    silence = view.silence
-    if isinstance(heard.message, Late) and silence.freeze != silence.frozen:
-        return _said(silence)  # the next look is soon
-    decided = decide(view, heard, now)
+def frozen_first(silence: KnownSilence, heard: Heard[object]) -> Decision | None:
+    """Keeps where everybody finds it that evictions are frozen, or are no more; the next look is soon. None when that
+    has not changed."""
+    if not isinstance(heard.message, Late) or silence.freeze == silence.frozen:
+        return None
+    rev = silence.frozen_rev
+    return Decision((Step((Put(decision.FREEZE, EVICTIONS, silence.freeze, rev=rev + 1, expect=rev),)),))
+
+
+def held_back(silence: KnownSilence, heard: Heard[object], decided: Decision) -> Decision:
+    """What was decided, or that it is looked at later, if it would give something up."""
     if not (silence.freeze or silence.frozen or silence.unsure) or not _gives_up(decided):
         return decided
     return NOTHING if isinstance(heard.message, _REPEATED) else Decision(again_in=_LATER_MS)
-
-
-def _said(silence: KnownSilence) -> Decision:
-    """Keeps where everybody finds it that evictions are frozen, or are no more."""
-    rev = silence.frozen_rev
-    return Decision((Step((Put(decision.FREEZE, EVICTIONS, silence.freeze, rev=rev + 1, expect=rev),)),))
 
 
 def _gives_up(decided: Decision) -> bool:

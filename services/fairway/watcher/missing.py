@@ -42,7 +42,9 @@ class Listed(fleet.FleetMessage, frozen=True, kw_only=True, tag="listed"):
 
 
 class Late(fleet.FleetMessage, frozen=True, kw_only=True, tag="late"):
-    """Local: look for jobs that should have started by now."""
+    """Local: look for jobs that should have started by now. `members` are watched here (None: as it was)."""
+
+    members: tuple[str, ...] | None = None
 
 
 class Emptied(fleet.FleetMessage, frozen=True, kw_only=True, tag="emptied"):

@@ -42,6 +42,22 @@ def uid_of(manifest: dict[str, Any]) -> str:
     return str((manifest.get("metadata") or {}).get("uid") or "")
 
 
+# Of a pod's spec; a manifest may have thousands of them.
+_PODS = frozenset({"containers", "initContainers", "volumes"})
+
+
+def without_pods(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The object without what its pods run, and without who wrote which of its fields."""
+    meta = {key: value for key, value in (manifest.get("metadata") or {}).items() if key != "managedFields"}
+    return {**manifest, "metadata": meta, "spec": _without(manifest.get("spec"))}
+
+
+def _without(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _without(value) for key, value in part.items() if key not in _PODS}
+    return [_without(one) for one in part] if isinstance(part, list) else part
+
+
 def attempt_of(job: Job, seen: Observed) -> int:
     """The number of the attempt whose object it is, or may be; 0 when it is no object of the job.
 

@@ -1,7 +1,6 @@
 """watcher as a value, with the watches beside it that tell what the member clusters show."""
 
 import asyncio
-from collections.abc import Collection
 from functools import partial
 from itertools import count
 from typing import Any
@@ -9,24 +8,25 @@ from typing import Any
 import msgspec
 import structlog
 
+from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.text.digits import is_whole
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Consumer, LocalMessages, Service
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.runtime.views.members import Members
+from fairway.runtime.views.settings import Catalog
 from fairway.watcher import object_owner
-from fairway.watcher.decide import Hears
-from fairway.watcher.freeze import guarded
+from fairway.watcher.decide import Hears, decide
 from fairway.watcher.hub_status import final
 from fairway.watcher.hub_status.mirror import HubStatusMirror
+from fairway.watcher.memory import WatcherMemory
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.object_owner import Observed
-from fairway.watcher.silence import SETTLE_MS, Roster
-from fairway.watcher.view import WatcherView
+from fairway.watcher.silence import SETTLE_MS
 from fairway.wire import fleet, flow
 from fairway.wire import jobs as wire
 from fairway.workloads import seal
@@ -50,6 +50,7 @@ class MemberWatches:
         self.mirror = mirror
         self._key = key
         self._places = count(1)
+        self._told: tuple[str, ...] | None = None
 
     async def __call__(self, inbox: LocalMessages) -> None:
         async with asyncio.TaskGroup() as group:
@@ -62,6 +63,13 @@ class MemberWatches:
         """Everything that is done for one member; it all ends when the member goes."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._look(group, inbox, cluster))
+
+    def late(self) -> Late:
+        members = tuple(self.members)
+        if members == self._told:
+            return Late()
+        self._told = members
+        return Late(members=members)
 
     async def _empty(self, inbox: LocalMessages, cluster: Cluster) -> None:
         """Again and again: a job that was on its way there is dispatched first."""
@@ -147,28 +155,49 @@ def _seen(cluster: str, change: Change, job: str, attempt: int, gone: bool) -> O
     )
 
 
+class ShownToOthers:
+    """What others see of the memory: the mirror what objects show, an operator whether evictions are frozen."""
+
+    def __init__(self, mirror: HubStatusMirror | None, meter: Meter | None) -> None:
+        self._mirror = mirror
+        self._meter = meter
+        self._frozen: Freeze | None = None
+
+    def __call__(self, memory: WatcherMemory) -> None:
+        if self._mirror is not None:
+            for one in memory.sights:
+                self._mirror.saw(one.job, one.attempt, one.cluster, one.manifest)
+        before = self._frozen
+        self._frozen = now = memory.silence.frozen
+        if self._meter is not None:
+            self._meter.frozen.labels(SERVICE).set(now is not None)
+        if now and not before:
+            log.warning("evictions frozen", service=SERVICE, cause=now.why.text)
+        elif before and not now:
+            log.warning("evictions no longer frozen", service=SERVICE, since=before.since)
+
+
 def service(
-    watches: MemberWatches, introduced: Collection[str] = (), meter: Meter | None = None, settle_ms: int = SETTLE_MS
-) -> Service[WatcherView, Hears]:
-    """`introduced` are the clusters that are known by name. Nothing is given up for `settle_ms` after most of the fleet
-    was silent."""
-    roster = Roster(watches.members, introduced)
+    watches: MemberWatches, catalog: Catalog, meter: Meter | None = None, settle_ms: int = SETTLE_MS
+) -> Service[WatcherMemory, Hears]:
+    """Nothing is given up for `settle_ms` after most of the fleet was silent."""
     said: Consumer[wire.Dispatched] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
     strands = msgspec.json.Decoder(fleet.Stranded)
     away = Consumer(*flow.consumer(f"{SERVICE}-nodes"), strands, place_of_cluster)
     return Service(
         SERVICE,
         (said, away),
-        guarded,
-        lambda: WatcherView(watches.mirror, roster, meter, settle_ms),
+        decide,
+        lambda: WatcherMemory(catalog, settle_ms),
         act=watches.doubts,
-        ticks=((Late(), _LATE_EVERY_MS),),
+        ticks=((watches.late, _LATE_EVERY_MS),),
         beside=watches,
+        shown=ShownToOthers(watches.mirror, meter),
     )
 
 
-def returning(mirror: HubStatusMirror) -> Service[JobsView[object], final.Hears]:
+def returning(mirror: HubStatusMirror) -> Service[JobsMemory[object], final.Hears]:
     """What the record calls an end reaches the hub's objects, and is acknowledged when it is there."""
     decoder = msgspec.json.Decoder(wire.Message)
     consumer: Consumer[final.Hears] = Consumer(*flow.consumer(final.SERVICE), decoder, place_of)
-    return Service(final.SERVICE, (consumer,), final.decide, JobsView[object], act=mirror, most=64)
+    return Service(final.SERVICE, (consumer,), final.decide, JobsMemory[object], act=mirror, most=64)

@@ -19,7 +19,7 @@ from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Delivery, Outgoing, World
 from fairway.runtime.record.rebuild import rebuild
 from fairway.runtime.service import Consumer, Service
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
@@ -85,14 +85,14 @@ async def test_each_is_one_dead_letter_and_the_jobs_around_it_are_heard(nats_url
     name = wire_of.replace(" ", "-")
     heard = list[str]()
 
-    def decide(view: JobsView, one: Heard, now: int) -> Decision:
+    def decide(view: JobsMemory, one: Heard, now: int) -> Decision:
         heard.append(one.id)
         return NOTHING
 
     async with opened_bus(wire_of, nats_url) as bus, raw_client(nats_url) as raw:
         consumer = Consumer(subjects.JOBS, "hostile", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Queue))
         world = World(bus, MemoryStore(), SystemClock(), "me")
-        loop = asyncio.create_task(Loop(Service(name, (consumer,), decide, JobsView), world, Meter()).run())
+        loop = asyncio.create_task(Loop(Service(name, (consumer,), decide, JobsMemory), world, Meter()).run())
         await bus.publish([Outgoing("first", SUBJECT.decode(), GOOD)])
         for subject, headers in FAULTS.values():
             await raw.publish(subject, GOOD, headers)

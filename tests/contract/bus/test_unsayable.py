@@ -21,7 +21,7 @@ from fairway.runtime.ports import Bus, Commit, Outgoing, Unreachable, Wanted, Wo
 from fairway.runtime.publishing import Publishing
 from fairway.runtime.record.publishable import Unsayable
 from fairway.runtime.service import Consumer, Service
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -102,14 +102,14 @@ async def test_a_letter_that_is_too_large_keeps_the_beginning_of_what_it_holds(
 def talker(name: str) -> Service:
     """Says twice what it heard: once well, and once where nothing can be said."""
 
-    def decide(view: JobsView, heard: Heard, now: int) -> Decision:
+    def decide(view: JobsMemory, heard: Heard, now: int) -> Decision:
         message = wire.Cancel(job=heard.message.job, tenant="t")
         good = Say(f"{heard.id}-good", "fairway.job.recall.t", message)
         bad = Say(f"{heard.id}-bad", "fairway.job.recall.t\n", message)
         return Decision((Step(events=(bad, good) if heard.id == "poison" else (good,)),))
 
     consumer = Consumer(subjects.JOBS, name, ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
-    return Service(name, (consumer,), decide, JobsView)
+    return Service(name, (consumer,), decide, JobsMemory)
 
 
 @asynccontextmanager

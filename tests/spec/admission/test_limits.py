@@ -5,7 +5,7 @@ import pytest
 
 from fairway.adapters.memory.store import MemoryStore
 from fairway.admission.decide import decide
-from fairway.admission.service import AdmissionView
+from fairway.admission.service import AdmissionMemory
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard
 from fairway.domain.tenancy.submission_limits import Limits
@@ -56,18 +56,18 @@ def test_another_admission_cannot_take_the_same_place() -> None:
     assert adds(decide(view(heard), heard, NOW)) == {"pending team-a": 1}
 
 
-async def opened(limits: dict[str, Limits]) -> tuple[AdmissionView, MemoryStore]:
+async def opened(limits: dict[str, Limits]) -> tuple[AdmissionMemory, MemoryStore]:
     store = MemoryStore()
     hub = catalog()
     await store.finish_rebuild("1-a")
     hub.limits = limits
-    return AdmissionView(hub), store
+    return AdmissionMemory(hub), store
 
 
-async def admitted(own: AdmissionView, store: MemoryStore, batch: list[Heard], now: int = NOW) -> list[str]:
+async def admitted(own: AdmissionMemory, store: MemoryStore, batch: list[Heard], now: int = NOW) -> list[str]:
     """What is said of each, as the loop has it."""
     said = []
-    own.refresh(await store.read(own.wants(batch, now)), batch, now)
+    own.take(await store.read(own.wants(batch, now)), batch, now)
     for heard in batch:
         decided = decide(own, heard, now)
         said += verbs(decided)

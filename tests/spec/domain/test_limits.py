@@ -75,4 +75,4 @@ def test_tenants_that_were_quiet_are_forgotten() -> None:
     pace = SubmissionRate()
     for number in range(25_000):
         assert pace.wait(f"t{number}", 1, NOW + number) == 0
-    assert len(pace._until) <= 10_001
+    assert len(pace.used) <= 10_001

@@ -9,7 +9,7 @@ from fairway.reserver import service as reserver
 from fairway.reserver.view import Expire
 from fairway.runtime.ports import ReadRows, Row
 from fairway.runtime.views.settings import Catalog
-from fairway.watcher import view as watcher
+from fairway.watcher import memory as watcher
 from fairway.watcher.missing import Late
 from tests.spec.builders.lives import T0, S, dispatched, reserved
 from tests.spec.builders.views import told
@@ -22,7 +22,7 @@ def asked(view: Any, message: Any, life: Any) -> list[str]:
     heard = [told(message)]
     names = view.wants(heard, NOW).rows.get("jobs", [])
     rows = {("jobs", name): Row(life.now.rev, job_row(life, name)) for name in names}
-    view.refresh(ReadRows(rows=rows, version=1), heard, NOW)
+    view.take(ReadRows(rows=rows, version=1), heard, NOW)
     return list(names)
 
 
@@ -32,14 +32,14 @@ def job_row(life: Any, name: str) -> bytes:
 
 def test_reservations_that_have_expired_are_looked_at_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reserver, "_PIECE", 1)
-    view = reserver.ReserverView(Catalog())
+    view = reserver.ReserverMemory(Catalog())
     view._expiring = {"a/1": 0, "b/1": 0}
     assert [asked(view, Expire(), reserved()) for _ in range(3)] == [["a"], ["b"], ["a"]]
 
 
 def test_jobs_that_should_have_started_are_looked_at_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watcher, "_PIECE", 1)
-    view = watcher.WatcherView()
+    view = watcher.WatcherMemory(Catalog())
     view._deadlines = {"a": 0, "b": 0}
     seen = [asked(view, Late(), dispatched()) for _ in range(2)]
     assert seen == [["a"], ["b"]]

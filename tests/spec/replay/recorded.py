@@ -12,8 +12,11 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
+from fairway.domain.events import row_of
+from fairway.domain.fold import fold
 from fairway.domain.job import Job, State
 from fairway.domain.resources import Resources
+from fairway.global_scheduler.decide import SERVICE
 from fairway.global_scheduler.service import service
 from fairway.placement.cluster import taken
 from fairway.runtime.loop import Loop
@@ -21,12 +24,14 @@ from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Commit, Outgoing, World
 from fairway.runtime.views.jobs import requests_of
 from fairway.runtime.views.recorder import Recorder
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import ClusterInfo, Node, Taint
 from fairway.wire.policy import Affinity, Placement
+from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
-from tests.spec.builders.lives import GPU, T0, Life, S, spec, submitted
+from tests.spec.builders.lives import GPU, SLOTS, T0, Life, S, spec, submitted
 from tests.support.memory.clock import ManualClock, settle
 
 KIND = "PyTorchJob.kubeflow.org/v1"
@@ -53,7 +58,8 @@ class House:
         self._started += 1
         name = f"s{self._started}"
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=name)
-        made = service(Recorder(self.views, "global-scheduler", name, **self._recorder))
+        recording = Recorder((SERVICE, name), self.views, Catalog(), **self._recorder)
+        made = msgspec.structs.replace(service(), recording=recording)
         self.loops.append(asyncio.create_task(Loop(made, world, Meter()).run()))
         await settle(50)
         await self._mine.open()
@@ -108,18 +114,35 @@ class House:
         self._count += 1
         name = f"job-{self._count}"
         life = submitted(name).then(wire.Admitted, attempt=1, spec=self._spec(name))
-        life.then(wire.Queue, queue="gold", leaf=("root", "root/a"), enqueued_at=life.at)
-        life.then(wire.Dequeued, path=("root", "root/a"), charge={GPU: 8}, woken_by="enqueue")
-        avoid = {rng.choice(NAMES): self.clock.now() + rng.choice((-1, 9)) * S} if rng.random() < 0.2 else {}
-        job = msgspec.structs.replace(life.now, avoid=avoid, cancelling=rng.random() < 0.05)
+        queued = {"queue": "gold", "leaf": ("root", "root/a"), "enqueued_at": life.at}
+        going = {"path": ("root", "root/a"), "charge": {GPU: 8}, "woken_by": "enqueue"}
+        life.then(wire.Queue, **queued)
+        if rng.random() < 0.2:
+            self._failed(life.then(wire.Dequeued, **going)).then(wire.Queue, attempt=2, **queued)
+        if rng.random() < 0.05:
+            life.then(wire.Recall, cluster="", why=Reason(Code.CANCELLED, "cancelled"))
+        life.then(wire.Dequeued, **going)
+        job = row_of(life.now)
         await self.write(Put(decision.JOBS, name, job, rev=job.rev))
-        await self.say(life)
+        for _, message in life.said:
+            await self.say(message)
         return name
 
-    async def say(self, life: Life) -> None:
-        message = msgspec.structs.replace(life.said[-1][1], epoch=self._mine.born)
+    def _failed(self, life: Life) -> Life:
+        """In a cluster that is avoided for some more seconds, or for no longer."""
+        cluster = self.rng.choice(NAMES)
+        life.at = self.clock.now() - 600 * S + self.rng.choice((-1, 9)) * S
+        life.then(wire.Placed, cluster=cluster, slots=SLOTS)
+        life.then(wire.Reserved, cluster=cluster, slots=SLOTS, expires_at=life.at)
+        life.then(wire.Dispatched, cluster=cluster, uid="u").then(wire.Running, cluster=cluster)
+        life.at = self.clock.now() - 600 * S + self.rng.choice((-1, 9)) * S
+        return life.then(wire.Failed, cluster=cluster, why=Reason(Code.JOB_FAILED, "exit code 1"), after=0)
+
+    async def say(self, message: wire.JobMessage) -> None:
+        message = msgspec.structs.replace(message, epoch=self._mine.born if message.rev else 0)
         subject = subjects.job(message.verb, message.tenant)
-        await self.bus.publish([Outgoing(f"m-{life.name}", subject, msgspec.json.encode(message))])
+        name = f"m-{message.job}-{message.rev}"
+        await self.bus.publish([Outgoing(name, subject, msgspec.json.encode(message))])
 
     def _spec(self, name: str) -> wire.JobSpec:
         rng = self.rng
@@ -142,17 +165,29 @@ class House:
     def jobs(self) -> list[Job]:
         return [_job(row.data) for row in self.store.rows.get(decision.JOBS, {}).values()]
 
+    async def happens(self, job: Job, event: type[wire.JobMessage], *more: Put | Add, **fields: Any) -> None:
+        """Somebody else says this of a job."""
+        head = {"job": job.id, "tenant": job.tenant, "attempt": job.attempt, "rev": job.rev + 1}
+        message = event(**{**head, "at": self.clock.now(), **fields})
+        after = row_of(fold(job, message))
+        await self.write(Put(decision.JOBS, job.id, after, rev=after.rev), *more)
+        await self.say(message)
+
+    def job(self, name: str) -> Job:
+        return _job(self.store.rows[decision.JOBS][name].data)
+
     async def take_up(self, job: Job) -> None:
         """What a reserver does with a placement: it holds the room, or (rarely) sends the job back."""
         if self.rng.random() < 0.1:
-            back = msgspec.structs.replace(job, state=State.QUEUED, rev=job.rev + 1, cluster="", slots=())
-            await self.write(Put(decision.JOBS, job.id, back, rev=back.rev), Add(decision.FREED, job.cluster, 1))
+            back = {"queue": "gold", "leaf": job.leaf, "enqueued_at": job.enqueued_at}
+            await self.happens(job, wire.Queue, Add(decision.FREED, job.cluster, 1), **back)
             return
-        kept = msgspec.structs.replace(job, state=State.RESERVED, rev=job.rev + 1)
-        writes = [Put(decision.JOBS, job.id, kept, rev=kept.rev)]
-        for name, amounts in taken(job.slots, requests_of(job)).items():
-            writes += self._held(job, name, amounts)
-        await self.write(*writes)
+        writes = [
+            put
+            for name, amounts in taken(job.slots, requests_of(job)).items()
+            for put in self._held(job, name, amounts)
+        ]
+        await self.happens(job, wire.Reserved, *writes, cluster=job.cluster, slots=job.slots, expires_at=0)
 
     def _held(self, job: Job, name: str, amounts: Resources) -> list[Put]:
         table = decision.nodes(job.cluster)

@@ -7,7 +7,7 @@ from fairway.domain import decision
 from fairway.domain.decision import Put, Step
 from fairway.domain.job import Job
 from fairway.runtime.ports import ReadRows, Row
-from fairway.runtime.views.clusters import FleetView
+from fairway.runtime.views.clusters import FleetMemory
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo, Node, Slot
 from tests.spec.builders.lives import GPU, T0, Life, S, spec
@@ -25,11 +25,11 @@ def placed() -> Life:
     return life.then(wire.Placed, cluster="c1", slots=SLOTS)
 
 
-def assuming(job: Job) -> FleetView:
+def assuming(job: Job) -> FleetMemory:
     """The scheduler's view, right after it placed the job: none of its GPUs is free any more."""
-    view = FleetView()
+    view = FleetMemory()
     known = [(decision.CLUSTERS, "c1", row(ClusterInfo("c1", observed_at=T0))), ("nodes/c1", "n1", row(NODE))]
-    view.refresh(ReadRows(changes=known, version=1), (), job.at)
+    view.take(ReadRows(changes=known, version=1), (), job.at)
     view.apply(Step((Put(decision.JOBS, job.id, job, rev=job.rev),)))
     assert view.clusters["c1"].states["n1"].free[GPU] == 0
     return view
@@ -38,7 +38,7 @@ def assuming(job: Job) -> FleetView:
 def test_it_keeps_its_room_while_nobody_has_spoken() -> None:
     life = placed()
     view = assuming(life.now)
-    view.refresh(ReadRows(version=2), (), life.at + S)
+    view.take(ReadRows(version=2), (), life.at + S)
     assert view.clusters["c1"].states["n1"].free[GPU] == 0
 
 
@@ -46,7 +46,7 @@ def test_a_reservation_that_came_and_went_between_two_looks_leaves_nothing_behin
     life = placed()
     view = assuming(life.now)
     changes = [("ledger/c1", life.now.key, None), ("nodes/c1", "n1", row(NODE))]
-    view.refresh(ReadRows(changes=changes, version=9), (), life.at + S)
+    view.take(ReadRows(changes=changes, version=9), (), life.at + S)
     assert view.clusters["c1"].states["n1"].free[GPU] == 32
 
 
@@ -57,7 +57,7 @@ def test_a_placement_that_was_sent_back_gives_up_its_room_at_the_first_look_afte
     back = life.then(wire.Queue, queue="q", after=after).now
     wanted = view.wants((), back.at + 100)
     assert wanted.rows == {decision.JOBS: [back.id]}
-    view.refresh(ReadRows(rows={(decision.JOBS, back.id): row(back)}, version=2), (), back.at + 100)
+    view.take(ReadRows(rows={(decision.JOBS, back.id): row(back)}, version=2), (), back.at + 100)
     assert view.clusters["c1"].states["n1"].free[GPU] == 32
 
 
@@ -65,5 +65,5 @@ def test_a_placement_that_was_sent_back_and_reserved_where_another_scheduler_cho
     job = placed().now
     view = assuming(job)
     there = Node("n7", {GPU: 32, "pods": 110}, holds={job.key: {GPU: 32}})
-    view.refresh(ReadRows(changes=[("nodes/c2", "n7", row(there))], version=9), (), job.at + S)
+    view.take(ReadRows(changes=[("nodes/c2", "n7", row(there))], version=9), (), job.at + S)
     assert view.clusters["c1"].states["n1"].free[GPU] == 32

@@ -13,7 +13,7 @@ from fairway.runtime import inbox as module
 from fairway.runtime.inbox import Inbox
 from fairway.runtime.ports import World
 from fairway.runtime.service import Service
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.jobs import JobsMemory
 from tests.support.memory.clock import ManualClock, settle
 
 
@@ -24,7 +24,7 @@ class Tick(msgspec.Struct, frozen=True):
 def opened() -> tuple[Inbox, ManualClock]:
     clock = ManualClock()
     world = World(bus=MemoryBus(clock), store=MemoryStore(), clock=clock, owner="test")
-    service = Service("test", (), lambda *_: NOTHING, JobsView, ticks=((Tick(), 1_000),), most=4)
+    service = Service("test", (), lambda *_: NOTHING, JobsMemory, ticks=((Tick(), 1_000),), most=4)
     return Inbox(service, world), clock
 
 

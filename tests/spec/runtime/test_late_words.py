@@ -11,7 +11,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Decision, Heard, Put, Say, Step
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Outgoing, ReadRows, Store, Wanted, World
+from fairway.runtime.ports import Outgoing, ReadRows, Wanted, World
 from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -19,20 +19,22 @@ from fairway.wire.reasons import Code, Reason
 from tests.support.memory.clock import ManualClock, settle
 
 
-class View:
+class Memory:
     def wants(self, heard: Sequence[Heard], now: int) -> Wanted:
         return Wanted()
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None: ...
+    def take(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None: ...
     def apply(self, step: Step) -> None: ...
     def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
         return decided
 
     def refused(self, step: Step) -> None: ...
-    async def load(self, store: Store) -> None: ...
+    def begin(self) -> None: ...
+    def first(self, found: ReadRows | None) -> Wanted | None:
+        return None
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
+def decide(memory: Memory, heard: Heard, now: int) -> Decision:
     """A row for each message, and a word on its job."""
     message = heard.message
     said = wire.Blocked(job=message.job, tenant="t", rev=message.rev + 1, why=Reason(Code.WAITING_FOR_QUOTA, "full"))
@@ -47,7 +49,7 @@ class Bench:
         self.bus = MemoryBus(self.clock)
         consumer = Consumer(subjects.JOBS, "s", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Message))
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner="o1")
-        self.loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, View), world, Meter()).run())
+        self.loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, Memory), world, Meter()).run())
 
     @property
     def born(self) -> int:

@@ -13,15 +13,15 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Say, Step
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Outgoing, ReadRows, Store, StoreWiped, Wanted, World
+from fairway.runtime.ports import Outgoing, ReadRows, StoreWiped, Wanted, World
 from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from tests.support.memory.clock import ManualClock, settle
 
 
-class View:
-    """Nothing but what the loop asks of a view; `bad` messages cannot be looked at."""
+class Memory:
+    """Nothing but what the loop asks of a memory; `bad` messages cannot be looked at."""
 
     opens = 0
     word = "done"
@@ -31,15 +31,16 @@ class View:
             raise KeyError("unreadable")
         return Wanted(rows={})
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None: ...
+    def take(self, found: ReadRows, heard: Sequence[Heard], now: int) -> None: ...
     def apply(self, step: Step) -> None: ...
     def make_up(self, heard: Heard, decided: Decision, now: int) -> Decision:
         return decided
 
     def refused(self, step: Step) -> None: ...
-    async def load(self, store: Store) -> None:
-        View.opens += 1
-        if View.opens == 1:
+    def first(self, found: ReadRows | None) -> None: ...
+    def begin(self) -> None:
+        Memory.opens += 1
+        if Memory.opens == 1:
             raise StoreWiped
 
 
@@ -49,7 +50,7 @@ def noted(heard: Heard, *words: str) -> Decision:
     return Decision((Step((Put("notes", heard.id, heard.message.job),), said),))
 
 
-def decide(view: View, heard: Heard, now: int) -> Decision:
+def decide(memory: Memory, heard: Heard, now: int) -> Decision:
     match heard.message.job.partition("-")[0]:
         case "raises":
             raise ValueError("a mistake")
@@ -57,7 +58,7 @@ def decide(view: View, heard: Heard, now: int) -> Decision:
             return Decision(calls=(Call(heard.message.job, "c1", "", 0),))
         case "waits" if heard.delivered < 3:
             return Decision(again_in=1_000)
-    return noted(heard, View.word)
+    return noted(heard, Memory.word)
 
 
 class Bench:
@@ -67,7 +68,7 @@ class Bench:
         self.bus = MemoryBus(self.clock)
         self.meter = Meter()
         consumer = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
-        self.service = Service("s", (consumer,), decide, View, act=self.act)
+        self.service = Service("s", (consumer,), decide, Memory, act=self.act)
         self.acted: list[str] = []
         self.answers = asyncio.Event()
         self.loop: asyncio.Task[None] | None = None
@@ -111,8 +112,8 @@ class Bench:
 
 @asynccontextmanager
 async def bench() -> AsyncIterator[Bench]:
-    View.opens = 0
-    View.word = "done"
+    Memory.opens = 0
+    Memory.word = "done"
     one = Bench()
     one.start()
     await one.clock.advance(1)
@@ -125,7 +126,7 @@ async def test_losing_the_store_again_while_opening_does_not_end_the_service() -
     async with bench() as one:
         await one.say("a")
         await settle()
-        assert (View.opens, one.notes()) == (2, ["a"])
+        assert (Memory.opens, one.notes()) == (2, ["a"])
 
 
 @pytest.mark.parametrize("bad", ["garbage", "raises", "breaks", "unreadable"])
@@ -191,7 +192,7 @@ async def test_what_could_not_be_said_before_the_store_was_wiped_is_decided_agai
         one.bus.connected = False
         await settle()
         assert (one.notes(), one.words()) == (["a", "b"], [])
-        View.word = "other"
+        Memory.word = "other"
         one.store.wipe()
         one.bus.connected = True
         await one.clock.advance(5)

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from fairway.domain.decision import Decision, Heard
-from tests.spec.runtime.test_loop import View, bench, decide
+from tests.spec.runtime.test_loop import Memory, bench, decide
 from tests.support.memory.clock import settle
 
 # Milliseconds from the first try: each wait is twice the one before.
@@ -17,7 +17,7 @@ async def test_what_fails_is_tried_six_times_and_is_a_dead_letter_then(bad: str)
         await one.crash()
         tries: list[int] = []
 
-        def counted(view: View, heard: Heard, now: int) -> Decision:
+        def counted(view: Memory, heard: Heard, now: int) -> Decision:
             if heard.message.job == bad:
                 tries.append(now)
             return decide(view, heard, now)

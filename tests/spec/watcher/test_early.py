@@ -9,8 +9,9 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import JOBS, Decision, Heard
 from fairway.domain.events import row_of
 from fairway.runtime.ports import ReadRows, Row
+from fairway.runtime.views.settings import Catalog
 from fairway.watcher.decide import Late, decide
-from fairway.watcher.view import WatcherView
+from fairway.watcher.memory import WatcherMemory
 from tests.spec.builders.lives import T0, Life, S, dispatched, reserved, running
 from tests.spec.builders.views import told, verbs
 from tests.spec.watcher.test_decide import shows
@@ -18,10 +19,17 @@ from tests.spec.watcher.test_decide import shows
 NOW = T0 + 900 * S
 
 
-def looks(view: WatcherView, life: Life, *seen: Heard) -> list[tuple[list[str], int | None]]:
+def seeing() -> WatcherMemory:
+    """It knows who its members are."""
+    view = WatcherMemory(Catalog())
+    view.silence.members = ()
+    return view
+
+
+def looks(view: WatcherMemory, life: Life, *seen: Heard) -> list[tuple[list[str], int | None]]:
     """One batch of the watcher with the job as it is by then: what is said of each, and when it is looked at again."""
     row = Row(life.now.rev, msgspec.json.encode(row_of(life.now)))
-    view.refresh(ReadRows(rows={(JOBS, life.name): row}), seen, NOW)
+    view.take(ReadRows(rows={(JOBS, life.name): row}), seen, NOW)
     found: list[Decision] = []
     for one in seen:
         found.append(decide(view, one, NOW))
@@ -39,7 +47,7 @@ def looks(view: WatcherView, life: Life, *seen: Heard) -> list[tuple[list[str], 
     ],
 )
 def test_what_has_changed_since_it_was_put_off_is_not_said(first: str, then: Any) -> None:
-    view = WatcherView()
+    view = seeing()
     up = shows(first, place=1)
     assert looks(view, reserved(), up) == [([], 100)]
     looks(view, reserved(), then)
@@ -47,14 +55,14 @@ def test_what_has_changed_since_it_was_put_off_is_not_said(first: str, then: Any
 
 
 def test_what_was_deleted_before_its_dispatch_was_known_is_looked_at_then() -> None:
-    view = WatcherView()
+    view = seeing()
     gone = shows(gone=True, place=1)
     assert looks(view, reserved(), gone) == [([], 100)]
     assert looks(view, dispatched(), gone) == [(["lost", "recall", "queue"], None)]
 
 
 def test_the_newest_of_what_was_put_off_is_said() -> None:
-    view = WatcherView()
+    view = seeing()
     up = shows("Up", place=1)
     over = shows("Succeeded", place=2)
     assert looks(view, reserved(), up, over) == [([], None), ([], 100)]
@@ -62,7 +70,7 @@ def test_the_newest_of_what_was_put_off_is_said() -> None:
 
 
 def test_a_gang_that_went_down_again_stays_down_whatever_was_put_off_before() -> None:
-    view = WatcherView()
+    view = seeing()
     up = shows("Up", place=1)
     looks(view, reserved(), up)
     looks(view, running(), shows("Running", place=2))
@@ -72,11 +80,11 @@ def test_a_gang_that_went_down_again_stays_down_whatever_was_put_off_before() ->
 
 async def test_that_a_gang_went_down_is_known_after_the_store_was_lost() -> None:
     """Its member does not show it again."""
-    view = WatcherView()
+    view = seeing()
     store = MemoryStore()
     looks(view, running(start_timeout=60 * S), shows("Running", place=1))
     await store.finish_rebuild("1-a")
-    await view.load(store)
+    view.begin()
     looks(view, running(start_timeout=60 * S))
     view.wants([told(Late())], NOW + 61 * S)
     assert view.overdue == ["llm-1"]
@@ -88,7 +96,7 @@ async def test_that_a_gang_went_down_is_known_after_the_store_was_lost() -> None
 
 
 def test_of_a_job_that_has_ended_nothing_is_remembered() -> None:
-    view = WatcherView()
+    view = seeing()
     looks(view, running(), shows("Up", place=1))
     assert view.newest == {"llm-1": 1}
     looks(view, running(), shows("Succeeded", place=2))
@@ -96,7 +104,7 @@ def test_of_a_job_that_has_ended_nothing_is_remembered() -> None:
 
 
 def test_an_older_attempt_is_not_what_was_seen_last() -> None:
-    view = WatcherView()
+    view = seeing()
     up = shows("Up", place=1)
     looks(view, reserved(), up, shows("Up", attempt=0, place=2))
     assert looks(view, dispatched(), up) == [(["running"], None)]

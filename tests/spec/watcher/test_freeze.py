@@ -12,13 +12,14 @@ from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.domain.eviction_freeze import EVICTIONS, Freeze
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Commit
-from fairway.watcher.decide import Late, Listed
-from fairway.watcher.freeze import guarded as decide
+from fairway.runtime.views.settings import Catalog
+from fairway.watcher.decide import Late, Listed, decide
+from fairway.watcher.memory import WatcherMemory
 from fairway.watcher.missing import Emptied
 from fairway.watcher.object_checks import GONE, LOOK
 from fairway.watcher.object_owner import Observed
-from fairway.watcher.silence import SETTLE_MS, Roster
-from fairway.watcher.view import WatcherView
+from fairway.watcher.service import ShownToOthers
+from fairway.watcher.silence import SETTLE_MS
 from fairway.wire import fleet
 from tests.spec.builders.lives import T0, S, dispatched, running
 from tests.spec.builders.views import Silent, of, puts, told, verbs
@@ -79,16 +80,18 @@ async def test_a_view_freezes_thaws_and_tells_by_what_was_reported() -> None:
     store = MemoryStore()
     meter = Meter()
     await store.finish_rebuild("1-a")
-    view = WatcherView(meter=meter)
-    await view.load(store)
+    view = WatcherMemory(Catalog())
+    shown = ShownToOthers(None, meter)
+    view.begin()
 
     async def reports(at: int) -> None:
         infos = {name: (1, b'{"name":"%s","observed_at":%d}' % (name.encode(), at)) for name in ("c1", "c2", "c3")}
         await store.load(decision.CLUSTERS, infos)
 
     async def look(now: int) -> bool:
-        late = [told(Late())]
-        view.refresh(await store.read(view.wants(late, now)), late, now)
+        late = [told(Late(members=()))]
+        view.take(await store.read(view.wants(late, now)), late, now)
+        shown(view)
         steps = decide(view, late[0], now).steps
         for step in steps:
             view.apply(step)
@@ -115,11 +118,11 @@ async def test_a_list_that_is_the_first_thing_heard_waits_for_the_ledger() -> No
     await store.finish_rebuild("1-a")
     await store.load(decision.JOBS, {life.name: (life.now.rev, msgspec.json.encode(life.now))})
     await store.load(decision.ledger("c1"), {life.now.key: (1, b'{"slots":[],"requests":{},"until":0}')})
-    view = WatcherView()
+    view = WatcherMemory(Catalog())
     late = [told(Listed(cluster="c1", kind=KIND, keys=frozenset()))]
-    view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
+    view.take(await store.read(view.wants(late, NOW)), late, NOW)
     assert decide(view, late[0], NOW).again_in
-    view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
+    view.take(await store.read(view.wants(late, NOW)), late, NOW)
     assert [call.job for call in decide(view, late[0], NOW).calls] == [life.name]
 
 
@@ -128,9 +131,9 @@ async def test_members_with_jobs_that_have_not_reported_since_the_store_was_lost
     await store.finish_rebuild("1-a")
     for name in ("c1", "c2", "left"):
         await store.load(decision.ledger(name), {f"job-{name}/1": (1, b'{"slots":[],"requests":{},"until":0}')})
-    view = WatcherView(roster=Roster(members=("c1", "c2")))
-    late = [told(Late())]
-    view.refresh(await store.read(view.wants(late, NOW)), late, NOW)
+    view = WatcherMemory(Catalog())
+    late = [told(Late(members=("c1", "c2")))]
+    view.take(await store.read(view.wants(late, NOW)), late, NOW)
     assert view.silence.freeze == Freeze(NOW, 2, 2)
 
 
@@ -139,25 +142,28 @@ class Watched:
     """A view of a store in which clusters report, and are looked at."""
 
     introduced: list[str]
-    view: WatcherView = field(init=False)
+    view: WatcherMemory = field(init=False)
     store: MemoryStore = field(default_factory=MemoryStore)
 
     async def begin(self) -> "Watched":
         """On a working set that was just made."""
         self.store.wipe()
         await self.store.finish_rebuild("1-a")
-        await self.view.load(self.store)
+        self.view.begin()
         return self
 
     def __post_init__(self) -> None:
-        self.view = WatcherView(roster=Roster(("c1", "c2", "c3"), self.introduced))
+        self.catalog = Catalog()
+        self.view = WatcherMemory(self.catalog)
+        self.view.silence.members = ("c1", "c2", "c3")
 
     async def look(self, now: int, *reporting: str) -> tuple[bool, bool]:
         """Whether it is unsure, and whether it is frozen."""
         infos = {name: (1, b'{"name":"%s","observed_at":%d}' % (name.encode(), now)) for name in reporting}
         await self.store.load(decision.CLUSTERS, infos)
         late = [told(Late())]
-        self.view.refresh(await self.store.read(self.view.wants(late, now)), late, now)
+        self.catalog.members.clusters = {name: {} for name in self.introduced}
+        self.view.take(await self.store.read(self.view.wants(late, now)), late, now)
         return self.view.silence.unsure, self.view.silence.freeze is not None
 
 

@@ -5,11 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.domain.decision import NOTHING, Decision
-from fairway.watcher import object_owner
+from fairway.domain.decision import JOBS, NOTHING, Decision
+from fairway.runtime.ports import ReadRows, Row
+from fairway.runtime.views.settings import Catalog
 from fairway.watcher.decide import decide
+from fairway.watcher.memory import WatcherMemory
 from fairway.watcher.object_checks import LOOK, ObjectLook
-from fairway.watcher.view import WatcherView
+from fairway.watcher.object_owner import uid_of
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.workloads.member_copy import job_labels
@@ -71,26 +73,12 @@ def test_before_its_dispatch_is_known_the_seal_decides() -> None:
     assert decide(of(reserved()), foreign(shows("Failed"), uid="u-new"), NOW) == Decision(again_in=100)
 
 
-class Shown:
-    """What the hub would be shown."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    def saw(self, job: Any, attempt: int, cluster: str, manifest: Any) -> None:
-        self.seen.append(manifest["metadata"]["uid"])
-
-
 def test_the_hub_is_shown_the_status_of_the_attempts_own_object_alone() -> None:
-    shown = Shown()
-    # type: ignore[arg-type]  # a mirror is only told
-    view = WatcherView(shown)
     job = running().now
-    view.jobs[job.id] = job
-    for one in (*(foreign(shows("Up", sealed=None), **other) for other in OTHERS.values()), shows("Up")):
-        if object_owner.attempt_of(job, one.message):
-            view._look(job, one.message, NOW)
-    assert shown.seen == ["u-9"]
+    view = WatcherMemory(Catalog())
+    seen = [*(foreign(shows("Up", sealed=None), **other) for other in OTHERS.values()), shows("Up")]
+    view.take(ReadRows(rows={(JOBS, job.id): Row(job.rev, msgspec.json.encode(job))}), seen, NOW)
+    assert [uid_of(one.manifest) for one in view.sights] == ["u-9"]
 
 
 def test_a_list_with_another_object_of_its_labels_does_not_show_that_it_is_there() -> None:

@@ -5,7 +5,7 @@ from copy import copy, deepcopy
 
 import msgspec
 
-from fairway.adapters.memory.working_set import Memory
+from fairway.adapters.memory.working_set import StoreContents
 from fairway.domain.decision import Put, Step, Write
 from fairway.domain.working_sets import born_of
 from fairway.runtime.ports import Clock, Commit, Fenced, ReadRows, Row, StoreWiped, Unreachable, Wanted
@@ -20,8 +20,8 @@ class MemoryStore:
     cache without persistence does; each client notices by itself. Without a clock leases do not expire by time, nor
     does the lock of a rebuild: `expire` a lease."""
 
-    def __init__(self, memory: Memory | None = None, clock: Clock | None = None) -> None:
-        self._memory = memory or Memory()
+    def __init__(self, memory: StoreContents | None = None, clock: Clock | None = None) -> None:
+        self._memory = memory or StoreContents()
         self._clock = clock
         self._epoch = ""
         self._rebuilds = ""
@@ -34,18 +34,18 @@ class MemoryStore:
 
     def wipe(self) -> None:
         # In place: the other clients hold the same memory.
-        vars(self._memory).update(vars(Memory()))
+        vars(self._memory).update(vars(StoreContents()))
 
-    def keep(self) -> "Memory":
+    def keep(self) -> "StoreContents":
         """What a replica has of it now."""
-        kept = Memory()
+        kept = StoreContents()
         vars(kept).update({name: copy(value) for name, value in vars(self._memory).items()})
         kept.changes = deepcopy(self._memory.changes)
         kept.rows = {table: dict(rows) for table, rows in self.rows.items()}
         kept.counters = {table: dict(counters) for table, counters in self.counters.items()}
         return kept
 
-    def fail_over(self, kept: Memory) -> None:
+    def fail_over(self, kept: StoreContents) -> None:
         """To a replica that had this much of it: the last commits are gone."""
         kept.server += 1
         vars(self._memory).update(vars(kept))

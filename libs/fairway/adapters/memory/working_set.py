@@ -39,7 +39,7 @@ class Changes:
         return sorted(names, key=self.versions.__getitem__)
 
 
-class Memory:
+class StoreContents:
     """What every client of one store shares. `leases` have an owner, a token and the time they live to; `rebuilding`
     names who rebuilds, and until when it is believed to. The working set was `made_on` one `server`: on another one it
     counts as lost."""

@@ -69,11 +69,11 @@ def too_fast(tenant: str, limit: Limits) -> Reason:
 
 
 class SubmissionRate:
-    """What each tenant has submitted of late: at most its rate, and as much at once after a pause of a second."""
+    """What each tenant has submitted of late: at most its rate, and as much at once after a pause of a second. `used`
+    says when each has used up what it was given, in µs."""
 
     def __init__(self) -> None:
-        # When the tenant has used up what it was given, in µs.
-        self._until: dict[str, int] = {}
+        self.used: dict[str, int] = {}
 
     def wait(self, tenant: str, rate: int, now: int) -> int:
         """Milliseconds until one more may be submitted; 0: now, and it counts as submitted. `now` in ms."""
@@ -81,9 +81,9 @@ class SubmissionRate:
             return 0
         at = now * 1_000
         each = 1_000_000 // rate
-        until = max(self._until.pop(tenant, 0), at)
+        until = max(self.used.pop(tenant, 0), at)
         over = until + each - at - 1_000_000
-        self._until[tenant] = until if over > 0 else until + each
-        if len(self._until) > _MOST:
-            self._until = {name: one for name, one in self._until.items() if one > at}
+        self.used[tenant] = until if over > 0 else until + each
+        if len(self.used) > _MOST:
+            self.used = {name: one for name, one in self.used.items() if one > at}
         return max(0, -(-over // 1_000))

@@ -14,6 +14,7 @@ from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChec
 from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.members.pods import NODE
+from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.ports.bus import BusPort
 from fairway.lab.simulation.ports.member import MemberPort
@@ -21,10 +22,12 @@ from fairway.lab.simulation.ports.store import StorePort, StoreReach
 from fairway.lab.simulation.process import ProcessClock, ProcessIds, SimulatedProcess
 from fairway.lab.simulation.virtual_time import T0
 from fairway.process.composition import Composition
+from fairway.replay.stages import STAGES
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing, World
 from fairway.runtime.views.members import Facts, Members
+from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
 
 # Which services each process runs: two of everything, so that somebody else is always at it.
@@ -57,12 +60,12 @@ class SimulatedFleet:
     """`members` by name with their nodes' GPUs."""
 
     def __init__(
-        self, faults: FaultInjector, members: dict[str, dict[str, int]], heard: MemberEvents, pace: float
+        self, faults: FaultInjector, members: dict[str, dict[str, int]], heard: MemberEvents, plan: RunPlan
     ) -> None:
         self.faults = faults
         self.clock = Instant()
         self.meter = Meter()
-        self._pace = pace
+        self._plan = plan
         self.books = StoreChecks()
         self.bus = MemoryBus(self.clock)
         self.store = CheckedStore(self.books, self.clock)
@@ -153,9 +156,14 @@ class SimulatedFleet:
 
         def world() -> World:
             store = StorePort(process, self.store.beside(), self.reach)
-            return World(bus=bus, store=store, clock=clock, owner=owner.new(), pace=self._pace)
+            return World(bus=bus, store=store, clock=clock, owner=owner.new(), pace=self._plan.pace)
 
-        given = Composition(world, bus, clock, catalog, self.meter, members, KEY)
+        def recording(service: str) -> Recorder | None:
+            """Not over the process' own port: what goes wrong there would be drawn from the seed."""
+            recorded = self._plan.replay and service in STAGES
+            return Recorder((service, f"{process.name}-{life}"), self.bus, catalog) if recorded else None
+
+        given = Composition(world, bus, clock, catalog, self.meter, members, KEY, recording=recording)
 
         async def runs() -> None:
             following = asyncio.create_task(catalog.run(bus, clock))

@@ -6,7 +6,7 @@ from msgspec import Struct
 class RunPlan(Struct, frozen=True):
     """`hours` of trouble in which `jobs` are submitted; quiet follows until everything has ended. What goes by the
     clock comes `pace` times more seldom than in production (runtime/loop.py): a quiet hour is mostly made of it, and
-    nothing but how soon something is found out depends on it."""
+    nothing but how soon something is found out depends on it. With `replay` every decision is made again at the end."""
 
     seed: int
     hours: float = 0.25
@@ -14,12 +14,14 @@ class RunPlan(Struct, frozen=True):
     profile: str = "rough"
     jobs: int = 24
     pace: float = 6.0
+    replay: bool = False
 
     @property
     def command(self) -> str:
         """What repeats it."""
         size = f"--hours {self.hours:g} --clusters {self.clusters} --jobs {self.jobs} --pace {self.pace:g}"
-        return f"fairway simulate --seed {self.seed} {size} --profile {self.profile}"
+        again = " --replay" if self.replay else ""
+        return f"fairway simulate --seed {self.seed} {size} --profile {self.profile}{again}"
 
 
 class Breach(Struct, frozen=True):
@@ -33,7 +35,8 @@ class Breach(Struct, frozen=True):
 
 class RunOutcome(Struct, frozen=True):
     """`steps` are calls that processes made outside; `hours` those that passed, with the quiet at the end; `seconds`
-    what the run took; `deaths` are processes that were killed, `drawn` counts what came from outside, by its name.
+    what the run took; `deaths` are processes that were killed, `drawn` counts what came from outside, by its name, and
+    `decided_again` the decisions of each stage that were, with those that cannot be, as `unknown`.
     `story` is what was said of the first job that broke, until then."""
 
     plan: RunPlan
@@ -47,4 +50,5 @@ class RunOutcome(Struct, frozen=True):
     hours: float
     seconds: float
     drawn: dict[str, int] = {}
+    decided_again: dict[str, int] = {}
     story: tuple[str, ...] = ()

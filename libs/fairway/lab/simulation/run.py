@@ -20,6 +20,7 @@ from fairway.lab.simulation.people.administrators import Administrators, tree
 from fairway.lab.simulation.people.faults import PROFILES, FaultInjector
 from fairway.lab.simulation.people.users import People
 from fairway.lab.simulation.virtual_time import run_virtual
+from fairway.operate.replay.decisions import DecisionFilter, replay
 from fairway.workloads.settings.quota_trees import read_quota_tree
 
 # When no fault is left, everything that can run has ended within this time (s).
@@ -62,7 +63,7 @@ class _Run:
         witness = self._witness
         plan = self._plan
         heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
-        fleet = self._fleet = witness.fleet = SimulatedFleet(self._faults, self._nodes, heard, plan.pace)
+        fleet = self._fleet = witness.fleet = SimulatedFleet(self._faults, self._nodes, heard, plan)
         fleet.bus.told = witness.stored
         fleet.books.wrong = witness.breach
         fleet.books.most = witness.most
@@ -79,7 +80,18 @@ class _Run:
         await self._quiet()
         looking.cancel()
         witness.end()
-        return self._outcome(loop.time())
+        again = await self._decided_again() if plan.replay else {}
+        return msgspec.structs.replace(self._outcome(loop.time()), decided_again=again)
+
+    async def _decided_again(self) -> dict[str, int]:
+        """What a killed process had not stored nobody can decide again; everything else comes out the same."""
+        report = await replay(self._fleet.bus, DecisionFilter())
+        for one in report.different:
+            self._witness.breach("replay", one.job, f"would be decided otherwise at {one.at}: {one.fields}")
+        for row in report.rows:
+            self._witness.breach("replay", row.key, f"{row.service} read another row: {row.table} at {row.rev}")
+        found = {name: stage.identical for name, stage in report.stages.items()}
+        return {**found, "unsaid": report.unsaid, "unknown": len(report.unknown)}
 
     def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
         if "exception" in context or "vital" in context:

@@ -1,6 +1,6 @@
-"""The view of member clusters: their room by index, and the ledger of reservations beside it."""
+"""What is known of member clusters: their room by index, and the ledger of reservations beside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -11,12 +11,17 @@ from fairway.domain.job import Job, State
 from fairway.domain.reservations import Hold
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
-from fairway.runtime.ports import ReadRows, Row, Store, Wanted
+from fairway.runtime.ports import ReadRows, Row, Wanted
+from fairway.runtime.service import Remembered
 from fairway.runtime.views import row_cache
-from fairway.runtime.views.jobs import JobsView, requests_of
+from fairway.runtime.views.jobs import JobsMemory, requests_of
 from fairway.wire.capacity import ClusterInfo, Node
 
 _info = msgspec.json.Decoder(ClusterInfo).decode
+_FOLLOWED = ("nodes", "ledger", decision.CLUSTERS)
+# What is remembered beside the rows.
+ASSUMED = "assumed"
+_DOUBTFUL = "doubtful"
 
 
 # A placement that no reserver has taken up after this long is not coming; its room is counted as free again.
@@ -31,7 +36,7 @@ _DOUBTED = 64
 _TAKEN_UP_MS = 100
 
 
-class FleetView(JobsView[object]):
+class FleetMemory(JobsMemory[object]):
     """Jobs, and every cluster as the store has it, followed by change; the `assumed` placements are laid over it: those
     in flight, by key, the oldest first."""
 
@@ -45,10 +50,10 @@ class FleetView(JobsView[object]):
         self.version = 0
         self.freed: Mapping[str, int] = {}
         self.assumed: dict[str, Job] = {}
-        self._doubtful: set[tuple[str, str]] = set()
+        self._doubtful: dict[tuple[str, str], None] = {}
 
-    async def load(self, store: Store) -> None:
-        await super().load(store)
+    def begin(self) -> None:
+        super().begin()
         self.clusters.clear()
         self.ledger.clear()
         self.row_revs.clear()
@@ -69,19 +74,19 @@ class FleetView(JobsView[object]):
             wanted.rows[decision.JOBS] = list(dict.fromkeys((*wanted.rows.get(decision.JOBS, ()), *names)))
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
-        super().refresh(found, heard, now)
+    def take(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
+        super().take(found, heard, now)
         self._release_taken_up()
         self.freed = found.counters.get(decision.FREED, {})
         self.version = found.version
         for table, key in self._doubtful:
-            self._take(table, key, found.rows.get((table, key)))
-        self._doubtful = set()
+            self._set_row(table, key, found.rows.get((table, key)))
+        self._doubtful = {}
         for table, key, row in found.changes:
-            self._take(table, key, row)
+            self._set_row(table, key, row)
         self._forget_old(now)
 
-    def _take(self, table: str, key: str, row: Row | None) -> None:
+    def _set_row(self, table: str, key: str, row: Row | None) -> None:
         kind, _, cluster = table.partition("/")
         if row is None:
             self.row_revs.pop((table, key), None)
@@ -141,7 +146,7 @@ class FleetView(JobsView[object]):
         if write.table == decision.JOBS:
             self._assume(write.value)
             return
-        if kind not in ("nodes", "ledger", decision.CLUSTERS):
+        if kind not in _FOLLOWED:
             return
         if kind == "nodes":
             self.set_node(cluster, write.key, write.value)
@@ -156,10 +161,36 @@ class FleetView(JobsView[object]):
 
     def refused(self, step: Step) -> None:
         for write in step.writes:
-            if isinstance(write, Put) and write.table.partition("/")[0] in ("nodes", "ledger", decision.CLUSTERS):
-                self._doubtful.add((write.table, write.key))
+            if isinstance(write, Put) and write.table.partition("/")[0] in _FOLLOWED:
+                self._doubtful[write.table, write.key] = None
             elif isinstance(write, Put) and write.table == decision.JOBS:
                 self._release(write.value.key)
+
+    def remembered(self) -> Iterable[Remembered]:
+        yield from super().remembered()
+        for name, view in self.clusters.items():
+            yield Remembered(decision.CLUSTERS, name, view.info, self.row_revs.get((decision.CLUSTERS, name), 0))
+            table = decision.nodes(name)
+            for state in view.states.values():
+                yield Remembered(table, state.node.name, state.node, self.row_revs.get((table, state.node.name), 0))
+        for name, holds in self.ledger.items():
+            table = decision.ledger(name)
+            for key, hold in holds.items():
+                yield Remembered(table, key, hold, self.row_revs.get((table, key), 0))
+        yield from (Remembered(ASSUMED, job.id, job, job.rev) for job in self.assumed.values())
+        yield from (Remembered(_DOUBTFUL, key, table) for table, key in self._doubtful)
+
+    def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
+        if table == ASSUMED:
+            self._assume(row_cache.JOBS.value(decision.JOBS, key, data))
+        elif table == _DOUBTFUL:
+            self._doubtful[msgspec.json.decode(data, type=str), key] = None
+        elif table.partition("/")[0] in _FOLLOWED:
+            self._set_row(table, key, Row(rev, data))
+            if not rev:  # known by name only, or seen in no store
+                del self.row_revs[table, key]
+        else:
+            super().recall(table, key, rev, data)
 
     def _assume(self, job: Job) -> None:
         """A job just placed takes its room at once for whoever is decided next; one that went back does not."""

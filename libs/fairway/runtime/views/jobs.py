@@ -1,6 +1,6 @@
-"""Views over the store, kept current for `decide`: jobs by row, clusters by index, the ledger beside them."""
+"""The memory of a service that knows jobs by their rows, and nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Generic
 
 import msgspec
@@ -11,34 +11,39 @@ from fairway.domain.events import Teller
 from fairway.domain.fold import fold
 from fairway.domain.job import IllegalMove, Job
 from fairway.domain.resources import Resources
-from fairway.runtime.ports import ReadRows, Store, Wanted
-from fairway.runtime.service import Said
+from fairway.runtime.ports import ReadRows, Wanted
+from fairway.runtime.service import Remembered, Said
 from fairway.runtime.views import row_cache
 from fairway.wire.jobs import JobMessage
 
 
-class JobsView(Generic[Said]):
+class JobsMemory(Generic[Said]):
     """The jobs that the messages in hand speak of.
 
     A message may be ahead of the row when the store was rebuilt while it was on its way; the row then catches up
     with it, and `revs` keeps what the store has for the guard.
     """
 
+    settings: tuple[str, ...] = ()
+
     def __init__(self) -> None:
         self.jobs: dict[str, Job] = {}
         self.revs: dict[str, int] = {}
         self.stored: dict[str, Job | None] = {}
 
-    async def load(self, store: Store) -> None:
+    def begin(self) -> None:
         self.jobs.clear()
         self.revs.clear()
+
+    def first(self, found: ReadRows | None) -> Wanted | None:
+        return None
 
     def wants(self, heard: Sequence[Heard[Said]], now: int) -> Wanted:
         names = dict.fromkeys(decision.job_of(one) for one in heard)
         names.pop("", None)
         return Wanted(rows={decision.JOBS: list(names)} if names else {})
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard[Said]], now: int) -> None:
+    def take(self, found: ReadRows, heard: Sequence[Heard[Said]], now: int) -> None:
         self.jobs = {}
         self.revs = {}
         self.stored = {}
@@ -77,6 +82,20 @@ class JobsView(Generic[Said]):
 
     def refused(self, step: Step) -> None:
         """Rows are read again for every batch; nothing to forget."""
+
+    @staticmethod
+    def told(message: object) -> object:
+        return message
+
+    @staticmethod
+    def told_row(table: str, data: bytes) -> bytes:
+        return data
+
+    def remembered(self) -> Iterable[Remembered]:
+        return ()
+
+    def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
+        """Nothing was remembered."""
 
 
 def requests_of(job: Job) -> dict[str, Resources]:

@@ -1,4 +1,4 @@
-"""Records what a view was fed, and what was decided on it, beside the work (stream VIEWS; decision 16).
+"""Records what a memory was given, and what was decided on it, beside the work (stream VIEWS; decisions 16 and 32).
 
 The loop never waits for it. A view that could not be recorded is said in the place where it would stand.
 """
@@ -6,120 +6,188 @@ The loop never waits for it. A view that could not be recorded is said in the pl
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
+import msgspec
 import structlog
 from msgspec import Struct
 
-from fairway.domain import decision
-from fairway.domain.decision import Decision, Heard, Put, Step
+from fairway.domain.decision import Decision, Heard, Step
 from fairway.runtime.ports import Bus, Outgoing, ReadRows, Unreachable
 from fairway.runtime.record.publishable import Unsayable
-from fairway.runtime.service import LocalMessages
-from fairway.runtime.views.clusters import FleetView
-from fairway.runtime.views.pending_views import Everything, Fed, One, PendingViews
+from fairway.runtime.service import LocalMessages, Memory
+from fairway.runtime.views.pending_views import PendingViews
+from fairway.runtime.views.recorded_entries import Everything, Judged, One, Took, WantsAsked
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import views
 from fairway.wire.envelope import JobMessage
+from fairway.wire.fleet import Configured
 
+_encode = msgspec.json.Encoder().encode
 log = structlog.get_logger()
 # Bytes that wait to be stored; more is given up.
-_MOST = 32 << 20
+_MOST = 16 << 20
 # How long a look waits for others to travel with; a process that is killed takes as much with it (s).
-_GATHER_S = 0.1
+_GATHER_S = 0.5
 _AGAIN_S = 0.5
 _LAST_S = 1.0
 # The whole view is told again when so many times its own size was told since, and before any decision an hour later.
 _TIMES = 4
-_LEAST = 1 << 20
+_LEAST = 4 << 20
 WHOLE_MS = 3_600_000
 # About what a row of the whole view takes, and what anything small does.
 _ROW = 512
 _SMALL = 128
+# About what a message in hand, or a job's row, holds in memory.
+_HEARD = 2_500
 
 
 class _WholeView(Struct):
-    """When the whole view was told last, of what size, and whether it is `due` again. It was filled from the working
-    set that was `born` then, and has seen the record up to `after`; it counts for `least` when it is smaller."""
+    """When the whole view was told last, of what size, and whether it is `due` again; `since` then so many bytes were
+    told. It is of the working set that was `born` then, has seen the record up to `after`, and reads these `settings`;
+    it counts for `least` when it is smaller."""
 
     least: int
+    since: int = 0
+    settings: tuple[str, ...] = ()
     due: bool = True
     at: int = 0
     size: int = 0
     born: int = 0
     after: int = 0
 
-    def is_due(self, since: int, now: int) -> bool:
-        """So many bytes were told since."""
-        return self.due or since > _TIMES * max(self.size, self.least) or now > self.at + WHOLE_MS
+    def is_due(self, now: int) -> bool:
+        return self.due or self.since > _TIMES * max(self.size, self.least) or now > self.at + WHOLE_MS
+
+
+class _Counters:
+    """As they were told last, by table."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, dict[str, int]] = {}
+
+    def clear(self) -> None:
+        self._told.clear()
+
+    def changed(self, found: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int | None]]:
+        changes = {}
+        for table, now in found.items():
+            before = self._told.get(table, {})
+            if now != before:
+                new: dict[str, int | None] = {key: value for key, value in now.items() if before.get(key) != value}
+                changes[table] = new | dict.fromkeys(before.keys() - now.keys())
+                self._told[table] = dict(now)  # decisions are applied to what was found
+        return changes
+
+
+class _Batch(Struct):
+    """The messages in hand; `made` has what was decided on them since it was put away last, `all` since they came."""
+
+    heard: Sequence[Heard[object]] = ()
+    now: int = 0
+    start: int = 0
+    made: list[Decision | None] = []
+    all: list[Decision] = []
+    refused: list[Step] = []
+
+    def judged(self) -> Judged:
+        steps = [step for one in self.all for step in one.steps] if self.refused else []
+        judged = Judged(self.now, self.start, self.made, self.refused, steps)
+        self.start += len(self.made)
+        self.made = []
+        self.refused = []
+        return judged
 
 
 class Recorder:
-    """Of one process (`instance`) of a service; its view tells it everything. `run` goes beside the service. `most`
-    bytes wait to be stored; a whole view counts for `least` when it is smaller."""
+    """Of one process (`instance`) of a service; `catalog` has the settings that its memory was made with. `most` bytes
+    wait to be stored; a whole view counts for `least` when it is smaller."""
 
-    def __init__(self, bus: Bus, service: str, instance: str, most: int = _MOST, least: int = _LEAST) -> None:
+    def __init__(
+        self, service: tuple[str, str], bus: Bus, catalog: Catalog, most: int = _MOST, least: int = _LEAST
+    ) -> None:
+        """`service` by its name and the name of the instance."""
         self._bus = bus
-        self._backlog = PendingViews(service, instance, most)
+        self._catalog = catalog
+        self._backlog = PendingViews(*service, most)
         self._whole = _WholeView(least)
-        self._stuck = False
-        self._since = 0
-        self._freed: Mapping[str, int] = {}
-        self._places: dict[int, int] = {}
+        self._counters = _Counters()
+        self._batch = _Batch()
         self._sending: Outgoing | None = None
+        self._stuck = False
         self._wake = asyncio.Event()
-        self._now = 0
+        catalog.taken.followers.append(self._setting)
 
-    def begin(self, born: int) -> None:
-        """The view has forgotten everything, and will be filled from this working set."""
+    def begun(self, born: int) -> None:
         self._whole.born = born
-        self._whole.due = True
+        self.torn()
 
-    def fed(self, view: FleetView, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
-        """The view was refreshed."""
+    def asked(self, memory: Memory[Any], heard: Sequence[Heard[Any]], now: int) -> None:
+        self.settled()
         if self._backlog.gap is not None and not self._stuck:
             log.warning("views were not recorded", decisions=self._backlog.gap.decisions)
             self._backlog.resume(now)
             self._whole.due = True
-        whole = self._whole.is_due(self._since, now)
-        if whole:
-            self._tell_whole(view, now)
-        freed = found.counters.get(decision.FREED, {})
-        told = None if freed == self._freed and not whole else freed
-        changes = [] if whole else found.changes
-        rows = (*found.rows.values(), *(row for *_, row in changes if row))
-        self._put(Fed(now, found, changes, told, heard), sum([len(row.data) for row in rows]))
-        self._freed = freed
-        self._places = {id(one): at for at, one in enumerate(heard)}
-        if heard:
-            self._whole.after = max(self._whole.after, *(one.sequence for one in heard))
+        if self._whole.is_due(now):
+            self._tell_whole(memory, now)
+        self._batch = _Batch(heard, now)
+        places = tuple([one.sequence if isinstance(one.message, JobMessage) else 0 for one in heard])
+        self._whole.after = max((self._whole.after, *places))
+        told = sum([one.size for one in heard if not isinstance(one.message, JobMessage)]) if 0 in places else 0
+        self._put(WantsAsked(now, heard, places, memory), _HEARD * len(heard), told)
 
-    def _tell_whole(self, view: FleetView, now: int) -> None:
-        clusters = [(one.info, [state.node for state in one.states.values()]) for one in view.clusters.values()]
+    def _tell_whole(self, memory: Memory[Any], now: int) -> None:
         told = self._whole
-        told.size = _ROW * sum(len(nodes) + 1 for _, nodes in clusters)
+        remembered = [*memory.remembered()]
+        settings = self._catalog.taken.of(memory.settings)
+        told.settings = memory.settings
+        told.size = _ROW * (len(remembered) + len(settings))
         told.due = False
         told.at = now
-        self._since = 0
-        # What it refers to is the view's own: it counts for nothing.
-        self._backlog.put(Everything(now, told.born, told.after, [*view.assumed.values()], clusters), 0)
+        told.since = 0
+        self._counters.clear()
+        head = views.Whole(now, told.born, tuple(sorted(self._catalog.reserved)))
+        # What it refers to is the memory's own: it counts for nothing.
+        self._backlog.put(Everything(now, told.after, head, settings, remembered), 0)
 
-    def decided(self, heard: Heard[object], made: Decision, now: int) -> None:
-        messages = (say.message for step in made.steps for say in step.events)
-        revs = tuple(one.rev for one in messages if isinstance(one, JobMessage))
-        self._put(One(now, views.Decided(self._places[id(heard)], now, revs)), 0)
+    def _setting(self, said: Configured) -> None:
+        if said.kind in self._whole.settings and not self._whole.due:
+            self.settled()
+            size = len(said.manifest or b"")
+            self._put(One(self._batch.now, views.SettingTaken(_encode(said))), size, size)
+
+    def took(self, memory: Memory[Any], found: ReadRows, now: int) -> None:
+        counters = self._counters.changed(found.counters)
+        told = sum([len(row.data) for *_, row in found.changes if row])
+        size = told + _HEARD * len(found.rows)
+        self._put(Took(now, self._batch.heard, found.rows, found.changes, counters, found.version, memory), size, told)
+
+    def decided(self, heard: Heard[Any], made: Decision, now: int) -> None:
+        batch = self._batch
+        batch.now = now
+        while batch.heard[batch.start + len(batch.made)] is not heard:
+            batch.made.append(None)
+        batch.made.append(made)
+        if made.steps:
+            batch.all.append(made)
 
     def refused(self, step: Step) -> None:
-        for write in step.writes:
-            if isinstance(write, Put) and write.table == decision.JOBS:
-                self._put(One(self._now, views.StepRefused(write.key, write.rev)), 0)
+        self._batch.refused.append(step)
+
+    def settled(self) -> None:
+        batch = self._batch
+        if batch.made or batch.refused:
+            self._put(batch.judged(), 0, 0)
 
     def torn(self) -> None:
-        """The view took only some of what it was to be refreshed with."""
+        self.settled()  # of what was decided the store may have taken some, and nobody said so
         self._whole.due = True
+        self._batch = _Batch()
 
-    def _put(self, one: Fed | One, size: int) -> None:
-        self._now = one.now
-        self._since += size + _SMALL
-        self._backlog.put(one, size + _SMALL)
+    def _put(self, one: WantsAsked | Took | Judged | One, held: int, told: int) -> None:
+        """It holds so many bytes until it is stored, of which so many are written down."""
+        self._whole.since += told + _SMALL
+        self._backlog.put(one, held + _SMALL)
         self._wake.set()
 
     async def run(self, inbox: LocalMessages) -> None:

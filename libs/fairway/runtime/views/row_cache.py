@@ -42,6 +42,11 @@ class Rows(Generic[T]):
         self.met(table, key, data, value)
         return value
 
+    def says(self, table: str, key: str, data: bytes, value: object) -> bool:
+        """Whether it is known that these bytes say this very value."""
+        known = self._known.get((table, key))
+        return known is not None and known[1] is value and known[0] == data
+
     def met(self, table: str, key: str, data: bytes, value: T) -> None:
         """Remembers what the bytes say, in place of what the row said before."""
         old = self._known.pop((table, key), None)
@@ -57,6 +62,12 @@ NODES = Rows(Node)
 HOLDS = Rows(Hold)
 # The kind of a row follows from the name of its table.
 _KINDS: dict[str, Rows[Any]] = {decision.JOBS: JOBS, "nodes": NODES, "ledger": HOLDS}
+
+
+def says(table: str, key: str, data: bytes, value: object) -> bool:
+    """Whether a row is what this value is encoded as."""
+    rows = _KINDS.get(table.partition("/")[0])
+    return (rows is not None and rows.says(table, key, data, value)) or _encode(value) == data
 
 
 def encoded(table: str, key: str, value: object) -> bytes:

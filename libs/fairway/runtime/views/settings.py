@@ -5,7 +5,7 @@ gateway refuses the others at the door, so that the last good one stays in force
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import msgspec
@@ -62,9 +62,29 @@ def _place_of(message: fleet.Configured) -> str:
     return subjects.config(message.kind, message.namespace, message.name)
 
 
+class TakenSettings:
+    """The newest good word on each object, in the order in which they were said. `followers` are called with every one,
+    `heard` with a mark of each after the past."""
+
+    def __init__(self) -> None:
+        self.heard: list[Callable[[Changed], None]] = []
+        self.followers: list[Callable[[fleet.Configured], None]] = []
+        self._objects: dict[tuple[str, str, str], fleet.Configured] = {}
+
+    def put(self, said: fleet.Configured) -> None:
+        key = (said.kind, said.namespace, said.name)
+        self._objects.pop(key, None)
+        self._objects[key] = said
+        for follow in self.followers:
+            follow(said)
+
+    def of(self, kinds: Collection[str]) -> list[fleet.Configured]:
+        return [said for said in self._objects.values() if said.kind in kinds]
+
+
 class Catalog:
-    """`known` is set once the past has been read. `heard` are called with each later change. `limits` of tenants stand
-    in the tree. Namespaces that are `reserved` are a setting of the process."""
+    """`known` is set once the past has been read. `taken` are the words that made it what it is. `limits` of tenants
+    stand in the tree. Namespaces that are `reserved` are a setting of the process."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self.reserved = frozenset(reserved)
@@ -76,7 +96,12 @@ class Catalog:
         self.limits: dict[str, Limits] = {}
         self.queues: dict[str, QueueSpec] = {}
         self.known = asyncio.Event()
-        self.heard: list[Callable[[Changed], None]] = []
+        self.taken = TakenSettings()
+
+    @property
+    def heard(self) -> list[Callable[[Changed], None]]:
+        """Called with each change once the past is known."""
+        return self.taken.heard
 
     async def run(self, bus: Bus, clock: Clock) -> None:
         """Follows for ever; starts over whenever the bus was away."""
@@ -121,6 +146,8 @@ class Catalog:
                 take(self, said, manifest)
         except Refused as error:
             log.error("configuration not understood", kind=said.kind, name=said.name, cause=str(error))
+            return
+        self.taken.put(said)
 
     def tenancy(self, namespace: str) -> Tenancy:
         """What the jobs of a namespace of the hub may ask for."""

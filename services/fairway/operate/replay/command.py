@@ -1,4 +1,4 @@
-"""`fairway replay decisions`: what the scheduler decided, decided again from the record."""
+"""`fairway replay decisions`: what every stage decided, decided again from the record."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -20,18 +20,29 @@ def decisions(
     since: Annotated[str, typer.Option("--from", help="made from then on: 2025-11-03T10:00, UTC unless it says")] = "",
     until: Annotated[str, typer.Option("--to", help="made up to then")] = "",
     job: Annotated[str, typer.Option(help="only this job's: its id, or the beginning of it")] = "",
+    service: Annotated[list[str] | None, typer.Option(help="only this stage's; may be given several times")] = None,
     output: Output = "",
 ) -> None:
-    """Decide again what the scheduler decided, on what it saw, and compare with the record field by field.
+    """Decide again what every stage decided, on what it knew, and compare with the record field by field.
 
-    Reads NATS: FAIRWAY_NATS_URL, or the fleet of ./.fairway. Exits 1 when a decision would be another one now,
-    or when none of them can be decided again.
+    Reads NATS: FAIRWAY_NATS_URL, or the fleet of ./.fairway. Exits 1 when a decision would be another one now, when a
+    row was not what the record says, or when no decision can be made again.
     """
     check_output(output)
     from fairway.operate.replay.decisions import DecisionFilter, carry_out
 
-    same = carry_out(DecisionFilter(_moment("--from", since), _moment("--to", until), job), output)
-    raise typer.Exit(0 if same else 1)
+    services = tuple(map(_stage, service or ()))
+    good = carry_out(DecisionFilter(_moment("--from", since), _moment("--to", until), job, services), output)
+    raise typer.Exit(0 if good else 1)
+
+
+def _stage(name: str) -> str:
+    from fairway.replay.stages import STAGES
+
+    known = list(dict.fromkeys(one.service for one in STAGES.values()))
+    if name not in known:
+        raise Failure(USAGE, f"{name} is no stage whose decisions are recorded", f"name one of {', '.join(known)}")
+    return name
 
 
 def _moment(name: str, given: str) -> int:

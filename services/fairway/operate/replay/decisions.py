@@ -1,183 +1,155 @@
-"""What `fairway replay decisions` does: every decision of the scheduler is decided again on what it was made on, and
+"""What `fairway replay decisions` does: every decision of every stage is decided again on what it was made on, and
 compared with what the record has of it."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from itertools import chain
-from typing import Any
 
 import msgspec
 import typer
 import uvloop
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from fairway.client.terminal import json_text
-from fairway.domain.decision import Decision
-from fairway.domain.events import message_id
-from fairway.domain.text.decoding import decoder
-from fairway.global_scheduler.decide import SERVICE, decide
 from fairway.operate import servers
-from fairway.replay.decide_again import Event, Redecider, Result, differences
-from fairway.runtime.ports import Bus, Delivery
+from fairway.operate.replay.report import DecisionReport, Difference, StageReport, Unknown, lines, moment
+from fairway.replay.decide_again import Fields, Redecided, Redecider
+from fairway.replay.differences import differences
+from fairway.replay.record import RecordReader, Said
+from fairway.replay.stages import STAGES, Decide, ReplayedStage
+from fairway.runtime.ports import Bus
 from fairway.runtime.views.recorder import WHOLE_MS
-from fairway.wire import flow, subjects, views
-from fairway.wire import jobs as wire
+from fairway.wire import subjects, views
 from fairway.wire.reasons import Code, Reason
 
-_decode = decoder(wire.Message)
-# Events are stored soon after they were decided: so far the record is read ahead of the views. Later ones, of a process
-# that crashed in between, are compared at the end.
-_AHEAD_MS = 10_000
 # Nobody's views are stored later than this.
 _LATE_MS = 600_000
+_AS_IT_IS: Mapping[str, Decide] = {}
 
 
 class DecisionFilter(Struct, frozen=True):
-    """Decisions from `since` to `until` (milliseconds since 1970; 0: no bound) of jobs whose ids begin with `job`."""
+    """Decisions from `since` to `until` (milliseconds since 1970; 0: no bound) of jobs whose ids begin with `job`, by
+    these `services` (none: by all)."""
 
     since: int = 0
     until: int = 0
     job: str = ""
+    services: tuple[str, ...] = ()
 
     def covers(self, job: str, at: int) -> bool:
         return self.since <= at and (not self.until or at <= self.until) and job.startswith(self.job)
 
-
-class Difference(Struct, frozen=True):
-    """A decision that would be another one now; by field, what is recorded and what would be said."""
-
-    job: str
-    at: int
-    fields: dict[str, tuple[Any, Any]]
-
-
-class Unknown(Struct, frozen=True):
-    """A decision that cannot be decided again, and why."""
-
-    job: str
-    at: int
-    verb: str
-    why: Reason
-
-
-class DecisionReport(Struct):
-    """`unsaid` decisions came to nothing: the store had refused them, so that the record does not have them."""
-
-    identical: int = 0
-    unsaid: int = 0
-    different: list[Difference] = []
-    unknown: list[Unknown] = []
-
-
-class _Record:
-    """The scheduler's events, read as far as they are needed; those left were not asked for."""
-
-    def __init__(self, deliveries: AsyncIterator[Delivery]) -> None:
-        self._deliveries = deliveries
-        self._at = 0
-        self.left: dict[tuple[str, int], Event] = {}
-        self._taken: set[str] = set()
-
-    async def read(self, at: int = 0) -> None:
-        """Up to that time and somewhat beyond; 0: all."""
-        while not at or self._at < at + _AHEAD_MS:
-            delivery = await anext(self._deliveries, None)
-            if delivery is None:
-                return
-            try:
-                event = _decode(delivery.data)
-            except msgspec.DecodeError:
-                continue  # its consumer has put it among the dead letters
-            self._at = max(self._at, event.at)
-            ours = f"{message_id(SERVICE, event.cause, event.job, event.rev)}-{event.epoch}" == delivery.id
-            if delivery.id in self._taken:
-                continue  # said once more, later than the bus knows it again
-            if isinstance(event, wire.Placed) or (isinstance(event, wire.Queue) and ours):
-                self.left[delivery.id, event.at] = event
-
-    def take(self, name: str, at: int) -> Event | None:
-        event = self.left.pop((name, at), None)
-        if event is not None:
-            self._taken.add(name)
-        return event
+    def stages(self) -> dict[str, ReplayedStage]:
+        return {name: one for name, one in STAGES.items() if not self.services or one.service in self.services}
 
 
 class _Replay:
-    def __init__(self, asked: DecisionFilter, record: _Record, again: Callable[..., Decision]) -> None:
+    def __init__(self, asked: DecisionFilter, stages: Mapping[str, ReplayedStage], record: RecordReader) -> None:
         self._asked = asked
+        self._stages = stages
         self._record = record
-        self._again = again
-        self._processes: dict[str, Redecider] = {}
-        self._unsaid: dict[tuple[str, int], Result] = {}
-        self._first = 0
-        self.report = DecisionReport()
+        self._processes: dict[tuple[str, str], Redecider] = {}
+        self._unsaid: list[tuple[str, Redecided]] = []
+        self._first: dict[str, int] = {}
+        self.report = DecisionReport({one.service: StageReport() for one in stages.values()})
 
-    async def take(self, piece: views.Piece) -> None:
+    async def take(self, service: str, piece: views.Piece) -> None:
+        stage = self._stages[service]
         await self._record.read(piece.at)
-        self._first = self._first or piece.at
-        process = self._processes.get(piece.instance)
-        if process is None:
-            process = Redecider(self._record.take, self._asked.covers, self._again)
-            self._processes[piece.instance] = process
-        for result in process.take(piece):
-            if self._asked.covers(result.job, result.at):
-                self._judge(result)
+        self._first.setdefault(stage.service, piece.at)
+        key = (service, piece.instance)
+        if key not in self._processes:
+            self._processes[key] = Redecider(stage, self._record)
+        for made in await self._processes[key].take(piece):
+            if self._asked.covers(made.job, made.at):
+                self._judge(stage.service, made)
 
-    def _judge(self, result: Result) -> None:
-        if result.name and result.said is None:
-            self._unsaid[result.name, result.at] = result
-        elif fields := differences(result.said, result.again):
-            self.report.different.append(Difference(result.job, result.at, fields))
+    def _judge(self, service: str, made: Redecided) -> None:
+        found = self.report.stages[service]
+        if made.fields:
+            found.different.append(Difference(made.job, made.at, made.fields))
+        elif made.refused:
+            found.unsaid += 1
+        elif made.unsaid:
+            self._unsaid.append((service, made))
         else:
-            self.report.identical += 1
+            found.identical += 1
 
     async def end(self) -> DecisionReport:
         await self._record.read()
-        for key, event in self._record.left.items():
-            late = self._unsaid.pop(key, None)
-            if late is not None:
-                self._judge(msgspec.structs.replace(late, said=event))
-            elif self._asked.covers(event.job, event.at):
-                self.report.unknown.append(Unknown(event.job, event.at, event.verb, self._why(event.at)))
-        self.report.unsaid = len(self._unsaid)
+        for service, made in self._unsaid:
+            self._judge_late(service, made)
+        left_over = set().union(*(one.left_over for one in self._processes.values()))
+        for key, said in self._record.left.items():
+            self._not_found(said, key in left_over)
+        for (service, _), process in self._processes.items():
+            self.report.stages[self._stages[service].service].rows += process.rows
         return self.report
 
-    def _why(self, at: int) -> Reason:
-        gaps = chain.from_iterable(one.gaps for one in self._processes.values())
+    def _judge_late(self, service: str, made: Redecided) -> None:
+        """What a process that crashed had not said yet was said by the next one."""
+        fields: Fields = {}
+        late = 0
+        for one in made.unsaid:
+            said = self._record.take(one.name, made.at)
+            late += said is not None
+            fields |= differences(said, one.event) if said is not None else {}
+        if late or made.said:
+            self._judge(service, structs.replace(made, fields=fields, unsaid=()))
+        else:
+            self.report.stages[service].unsaid += 1
+
+    def _not_found(self, said: Said, decided: bool) -> None:
+        """An event that none of the decisions has said again, and whether the one on its message was `decided`."""
+        event = said.event
+        service = next((name for name in self.report.stages if said.is_of(name)), "")
+        if service and decided and self._asked.covers(event.job, event.at):
+            fields = differences(event, None)
+            self.report.stages[service].different.append(Difference(event.job, event.at, fields))
+        elif service and self._asked.covers(event.job, event.at):
+            why = self._why(service, event.at)
+            self.report.stages[service].unknown.append(Unknown(event.job, event.at, event.verb, why))
+
+    def _why(self, service: str, at: int) -> Reason:
+        mine = (one for (name, _), one in self._processes.items() if self._stages[name].service == service)
+        gaps = chain.from_iterable(one.gaps for one in mine)
         gap = next((one for one in gaps if one.since <= at <= one.until), None)
         if gap is not None:
             return gap.why
-        if not self._first or at <= self._first:
-            begin = f"they begin at {moment(self._first)}" if self._first else "there are none"
+        first = self._first.get(service, 0)
+        if not first or at <= first:
+            begin = f"they begin at {moment(first)}" if first else "there are none"
             return Reason(
                 Code.VIEW_NOT_KEPT,
-                f"what the scheduler saw then is not kept: {begin}",
+                f"what {service} knew then is not kept: {begin}",
                 remedy="see FAIRWAY_VIEWS_DAYS and FAIRWAY_VIEWS_MIB",
             )
-        return Reason(Code.VIEW_NOT_STORED, "its process ended before it had stored what it saw, or does not store it")
+        return Reason(Code.VIEW_NOT_STORED, "its process ended before it had stored what it knew, or does not store it")
 
 
-async def replay(bus: Bus, asked: DecisionFilter, again: Callable[..., Decision] = decide) -> DecisionReport:
-    """Unreachable when the bus goes away."""
-    start, after = await _start(bus, asked)
-    said = bus.history(subjects.JOBS, flow.filters(wire.Placed, wire.Queue), start=after)
-    replaying = _Replay(asked, _Record(said), again)
-    async for delivery in bus.history(subjects.VIEWS, start=start):
+async def replay(bus: Bus, asked: DecisionFilter, again: Mapping[str, Decide] = _AS_IT_IS) -> DecisionReport:
+    """Unreachable when the bus goes away. Tests decide by other functions `again` than the services' own."""
+    stages = asked.stages()
+    for name in stages.keys() & again.keys():
+        stages[name] = structs.replace(stages[name], decide=again[name])
+    by_subject = {subjects.view(part, name): name for name in stages for part in ("whole", "more")}
+    start, after = await _start(bus, asked, stages)
+    replaying = _Replay(asked, stages, RecordReader(bus, after))
+    async for delivery in bus.history(subjects.VIEWS, tuple(by_subject), start=start):
         try:
             piece = views.decode(delivery.data)
         except msgspec.DecodeError:
             continue  # a number is missing, as if it had been lost
         if asked.until and piece.at > asked.until + _LATE_MS:
             break
-        await replaying.take(piece)
+        await replaying.take(by_subject[delivery.subject], piece)
     return await replaying.end()
 
 
-async def _start(bus: Bus, asked: DecisionFilter) -> tuple[int, int]:
-    """Where to begin to read views, and the record: the view of each process that decides after `since` was told whole
+async def _start(bus: Bus, asked: DecisionFilter, stages: Mapping[str, ReplayedStage]) -> tuple[int, int]:
+    """Where to begin to read views, and the record: each process that decides after `since` told all that it knew
     shortly before. 1: from the beginning, so that what is missing is seen."""
     starts: dict[str, tuple[int, int]] = {}
-    async for delivery in bus.history(subjects.VIEWS, (subjects.view("whole", SERVICE),)):
+    async for delivery in bus.history(subjects.VIEWS, tuple(subjects.view("whole", name) for name in stages)):
         piece = views.decode(delivery.data)
         if asked.since - WHOLE_MS - _LATE_MS < piece.at < asked.since:
             starts[piece.instance] = delivery.sequence, piece.after
@@ -187,39 +159,13 @@ async def _start(bus: Bus, asked: DecisionFilter) -> tuple[int, int]:
 
 
 def carry_out(asked: DecisionFilter, output: str) -> bool:
-    """The command itself. Whether all that could be decided again is the same, and not everything is lost."""
+    """The command itself. Whether everything is as the record has it."""
     report = uvloop.run(_replayed(asked))
-    if output == "json":
-        typer.echo(json_text(report))
-    else:
-        for line in lines(report):
-            typer.echo(line)
-    return not report.different and (report.identical > 0 or not report.unknown)
+    for line in [json_text(report)] if output == "json" else lines(report):
+        typer.echo(line)
+    return report.good
 
 
 async def _replayed(asked: DecisionFilter) -> DecisionReport:
     async with servers.bus(servers.settings()) as bus:
         return await replay(bus, asked)
-
-
-def moment(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
-
-
-def lines(report: DecisionReport) -> Iterator[str]:
-    """For a person."""
-    for one in report.different:
-        yield f"{one.job}, decided at {moment(one.at)}, would be decided otherwise:"
-        for name, (before, now) in one.fields.items():
-            yield f"  {name}: recorded {_short(before)}, now {_short(now)}"
-    for missing in report.unknown:
-        yield f"{missing.job}, {missing.verb} at {moment(missing.at)}, cannot be decided again: {missing.why.text}"
-    total = report.identical + len(report.different)
-    state = "all identical" if not report.different else f"{len(report.different)} different"
-    rest = f"; {len(report.unknown)} cannot be" if report.unknown else ""
-    unsaid = f" ({report.unsaid} more came to nothing)" if report.unsaid else ""
-    yield f"{total} decisions decided again{unsaid}: {state if total else 'there are none'}{rest}"
-
-
-def _short(value: Any) -> str:
-    return "nothing" if value is None else msgspec.json.encode(value).decode()

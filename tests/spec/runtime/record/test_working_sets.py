@@ -11,7 +11,7 @@ from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing, World
 from fairway.runtime.service import Consumer, Service
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from tests.spec.builders.lives import T0
@@ -50,13 +50,13 @@ async def test_a_word_that_came_too_late_for_a_set_between_is_passed_over_though
     await store.begin_rebuild("c", 1)
     await store.finish_rebuild("7-c")
 
-    def decide(view: JobsView, one: Heard, now: int) -> Decision:
+    def decide(view: JobsMemory, one: Heard, now: int) -> Decision:
         heard.append(one.message.job)
         return NOTHING
 
     consumer = Consumer(subjects.JOBS, "s", ("fairway.job.dequeued.>",), msgspec.json.Decoder(wire.Message))
     world = World(bus=bus, store=store.beside(), clock=clock, owner="o")
-    loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, JobsView), world, Meter()).run())
+    loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, JobsMemory), world, Meter()).run())
     await clock.advance(2)
     loop.cancel()
     await asyncio.gather(loop, return_exceptions=True)

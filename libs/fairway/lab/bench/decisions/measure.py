@@ -13,7 +13,7 @@ from msgspec import Struct
 from fairway.domain import decision, recorded_verdicts
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job
-from fairway.global_scheduler.service import SchedulerView, service
+from fairway.global_scheduler.service import SchedulerMemory, service
 from fairway.lab.bench.decisions.load import LoadedClusters, barely, dequeued, gang, placed
 from fairway.lab.bench.measuring.facts import peak_mib
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
@@ -77,11 +77,11 @@ class Decisions:
         self._draw = Random(run.seed)
         self._fleet_nodes = LoadedClusters(clusters, run.nodes, self._draw)
         self._service = service()
-        self._view = SchedulerView()
+        self._view = SchedulerMemory()
         self._numbers = count(1)
         self._version = count(1)
         infos = [(decision.CLUSTERS, name, Row(1, _encode(info))) for name, info in self._fleet_nodes.infos(_NOW)]
-        self._view.refresh(ReadRows(changes=[*infos, *self._fleet_nodes.rows()], version=next(self._version)), (), _NOW)
+        self._view.take(ReadRows(changes=[*infos, *self._fleet_nodes.rows()], version=next(self._version)), (), _NOW)
         calm_collector()
         self.clear()
 
@@ -102,7 +102,7 @@ class Decisions:
         rows = {(decision.JOBS, job.id): Row(job.rev, _encode(job)) for job in jobs}
         changes = self._fleet_nodes.rows()
         began = time.perf_counter_ns()
-        self._view.refresh(ReadRows(rows=rows, changes=changes, version=next(self._version)), heard, _NOW)
+        self._view.take(ReadRows(rows=rows, changes=changes, version=next(self._version)), heard, _NOW)
         self._measured.beside += time.perf_counter_ns() - began
         steps = [self._decide(one) for one in heard]
         for job, step in zip(jobs, steps, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from fairway.adapters.memory.store import MemoryStore
-from fairway.adapters.memory.working_set import Memory
+from fairway.adapters.memory.working_set import StoreContents
 from fairway.audit.store_drift import quota_drift
 from fairway.domain import decision
 from fairway.domain.decision import Add, Put, Step
@@ -77,7 +77,7 @@ class StoreChecks:
 class CheckedStore(MemoryStore):
     """One client of a store that is looked over."""
 
-    def __init__(self, books: StoreChecks, clock: Clock | None, memory: Memory | None = None) -> None:
+    def __init__(self, books: StoreChecks, clock: Clock | None, memory: StoreContents | None = None) -> None:
         super().__init__(memory, clock)
         self._books = books
 

@@ -1,45 +1,52 @@
-"""What the watcher knows when it decides: jobs, their deadlines, who is where. What it sees it shows to the mirror."""
+"""What the watcher remembers: jobs with their deadlines, who is where, who is silent, and what was seen last."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
 from fairway.domain.eviction_freeze import EVICTIONS
 from fairway.domain.job import Job, State
-from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import ReadRows, Store, Wanted
-from fairway.runtime.views.jobs import JobsView
+from fairway.runtime.ports import ReadRows, Wanted
+from fairway.runtime.service import Remembered
+from fairway.runtime.views.jobs import JobsMemory
+from fairway.runtime.views.settings import Catalog
 from fairway.watcher import object_owner
-from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.missing import PRESENT, Down, Emptied, Late, Listed, down_of
-from fairway.watcher.object_owner import Observed
-from fairway.watcher.silence import SETTLE_MS, FleetSilence, Roster
+from fairway.watcher.object_owner import Observed, without_pods
+from fairway.watcher.silence import SETTLE_MS, FleetSilence
 from fairway.wire import fleet
 from fairway.workloads.kinds.phase import PENDING
 from fairway.workloads.kinds.registry import KINDS, status
 
 # At most so many rows that nobody speaks of are read with one batch: after a rebuild there may be a hundred thousand.
 _PIECE = 1_000
-_NOBODY = Roster()
 
 
-class WatcherView(JobsView[object]):
-    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. What is seen
-    of a job is shown to the mirror with the job's row: only the present attempt speaks for it."""
+class Sight(Struct, frozen=True):
+    """What the object of a job's attempt shows."""
 
-    def __init__(
-        self,
-        mirror: HubStatusMirror | None = None,
-        roster: Roster = _NOBODY,
-        meter: Meter | None = None,
-        settle_ms: int = SETTLE_MS,
-    ) -> None:
+    job: Job
+    attempt: int
+    cluster: str
+    manifest: dict[str, Any]
+
+
+class WatcherMemory(JobsMemory[object]):
+    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. `sights` are
+    those of the messages in hand: only the present attempt speaks for a job. Nothing is given up for `settle_ms` after
+    most of the fleet was silent."""
+
+    settings: tuple[str, ...] = ("Cluster", "Member")
+
+    def __init__(self, catalog: Catalog, settle_ms: int = SETTLE_MS) -> None:
         super().__init__()
-        self._mirror = mirror
-        self.silence = FleetSilence(roster, meter, settle_ms)
+        self.silence = FleetSilence(catalog.members, settle_ms)
+        self.sights: list[Sight] = []
         self.new = True
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
@@ -49,10 +56,10 @@ class WatcherView(JobsView[object]):
         self._unread: dict[str, None] = {}
         self._version = 0
 
-    async def load(self, store: Store) -> None:
+    def begin(self) -> None:
         """What was seen in the members stays: they do not show it again because a store was lost. Nor is a freeze over
         with it."""
-        await super().load(store)
+        super().begin()
         self.held.clear()
         self._deadlines.clear()
         self.newest.clear()
@@ -81,10 +88,14 @@ class WatcherView(JobsView[object]):
         wanted.follow = ("ledger/", decision.CLUSTERS)
         return wanted
 
-    def refresh(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
-        super().refresh(found, heard, now)
+    def take(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
+        super().take(found, heard, now)
         self._follow_ledger(found)
-        self.silence.follow(found.rows.get((decision.FREEZE, EVICTIONS)), self.held, now)
+        for one in heard:
+            if isinstance(one.message, Late) and one.message.members is not None:
+                self.silence.members = one.message.members
+        frozen = found.rows.get((decision.FREEZE, EVICTIONS))
+        self.silence.follow(frozen, self.held, now)
         self._see(heard, now)
         for job in self.jobs.values():
             self._note(job)
@@ -113,6 +124,7 @@ class WatcherView(JobsView[object]):
                 self.silence.hear(key, row)
 
     def _see(self, heard: Sequence[Heard[object]], now: int) -> None:
+        self.sights = []
         for one in heard:
             seen = one.message
             if not isinstance(seen, Observed) or (job := self.jobs.get(seen.job)) is None:
@@ -133,8 +145,7 @@ class WatcherView(JobsView[object]):
     def _look(self, job: Job, seen: Observed, now: int) -> None:
         if job.uid not in ("", object_owner.uid_of(seen.manifest)):
             return  # of the same attempt, and not the object that it was dispatched as
-        if self._mirror is not None:
-            self._mirror.saw(job, seen.attempt, seen.cluster, seen.manifest)
+        self.sights.append(Sight(job, seen.attempt, seen.cluster, seen.manifest))
         if job.state is State.RUNNING and (job.attempt, job.cluster) == (seen.attempt, seen.cluster):
             assert job.spec is not None, "a running job was admitted"
             work = job.spec.workload
@@ -153,6 +164,44 @@ class WatcherView(JobsView[object]):
                 self._note(write.value)
             elif isinstance(write, decision.Put) and write.table == decision.FREEZE:
                 self.silence.keep(write.value, write.rev)
+
+    def remembered(self) -> Iterable[Remembered]:
+        yield from self.silence.remembered()
+        yield Remembered("version", "", self._version)
+        yield from (Remembered("held", cluster, sorted(names)) for cluster, names in self.held.items())
+        yield from (Remembered("down", name, down) for name, down in self.down.items())
+        yield from (Remembered("newest", name, place) for name, place in self.newest.items())
+        yield from (Remembered("deadline", name, until) for name, until in self._deadlines.items())
+        yield from (Remembered("unread", name, None) for name in self._unread)
+
+    def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
+        match table:
+            case "version":
+                self._version = msgspec.json.decode(data, type=int)
+            case "held":
+                self.held[key] = msgspec.json.decode(data, type=set[str])
+            case "down":
+                self.down[key] = msgspec.json.decode(data, type=Down)
+            case "newest":
+                self.newest[key] = msgspec.json.decode(data, type=int)
+            case "deadline":
+                self._deadlines[key] = msgspec.json.decode(data, type=int)
+            case "unread":
+                self._unread[key] = None
+            case _:
+                self.silence.recall(table, key, data)
+
+    @staticmethod
+    def told(message: object) -> object:
+        """Of an object that Fairway has sealed nothing is read of who wrote which field, nor of what its pods run."""
+        if isinstance(message, Observed) and message.sealed:
+            return msgspec.structs.replace(message, manifest=without_pods(message.manifest))
+        return message
+
+    @staticmethod
+    def told_row(table: str, data: bytes) -> bytes:
+        """Of a reservation only its key is read."""
+        return b"" if table.startswith("ledger/") else data
 
     def _note(self, job: Job) -> None:
         if job.state not in PRESENT:

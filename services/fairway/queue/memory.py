@@ -1,0 +1,215 @@
+"""What the queue remembers: who waits, what quota is used, and the last word on each cluster's room."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from fairway.domain import decision
+from fairway.domain.decision import Add, Heard, Put, Step
+from fairway.domain.job import Job
+from fairway.domain.policy_terms import Changed
+from fairway.domain.queue_policy import QueueSpec
+from fairway.domain.quota.charge import Share, given_back_by
+from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.resources import Resources, scale
+from fairway.domain.tenancy.profile import Tenancy
+from fairway.queue.freed_room import taken_of
+from fairway.queue.policy_changes import Policies
+from fairway.queue.view import SWEEP
+from fairway.queue.waiting_jobs import Place, WaitingJobs
+from fairway.runtime.ports import ReadRows, Wanted
+from fairway.runtime.service import Remembered
+from fairway.runtime.views.jobs import JobsMemory, requests_of
+from fairway.runtime.views.settings import Catalog
+from fairway.wire import fleet
+from fairway.wire import jobs as wire
+from fairway.workloads.settings.queues import KIND
+
+_job = msgspec.json.Decoder(Job).decode
+_share = msgspec.json.Decoder(Share).decode
+_PIECE = 2_000
+
+
+class ClustersRoom:
+    """The last word on each cluster's free room, less what was surely reserved since: never less than there is."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, fleet.Freed] = {}
+        self.counted: dict[str, dict[str, None]] = {}
+
+    def hear(self, freed: fleet.Freed) -> None:
+        known = self.last.get(freed.cluster)
+        if known is None or freed.at >= known.at:
+            self.last[freed.cluster] = freed
+            self.counted[freed.cluster] = {}
+
+    def reserve(self, message: wire.Reserved, job: Job | None) -> None:
+        """Counted once, however often it is heard; and not if the room may have been told after it was taken."""
+        room = self.last.get(message.cluster)
+        key = f"{message.job}/{message.attempt}"
+        if room is None or job is None or message.at <= room.at or key in self.counted[message.cluster]:
+            return
+        self.counted[message.cluster][key] = None
+        for slot in message.slots:
+            self.last[message.cluster] = room = taken_of(room, scale(requests_of(job)[slot.pods], slot.count))
+
+
+class QueueMemory(JobsMemory[object]):
+    """`sweep_wakes` counts the jobs that had been forgotten until the sweep found them."""
+
+    settings: tuple[str, ...] = (
+        "PropagationPolicy",
+        "ClusterPropagationPolicy",
+        "ElasticQuotaTree",
+        "Queue",
+        "TenantProfile",
+        "Namespace",
+        "Cluster",
+        "Member",
+    )
+
+    def __init__(self, catalog: Catalog) -> None:
+        super().__init__()
+        self._catalog = catalog
+        self.queued = WaitingJobs(self._by_time)
+        self.usage: dict[str, int] = {}
+        self.owed: dict[str, Share] = {}
+        self.rooms = ClustersRoom()
+        self.freed = 0
+        self.all_known = False
+        self.sweep_wakes = 0
+        self._doubtful: dict[str, None] = {}
+        self._unread: list[str] = []
+
+    def begin(self) -> None:
+        super().begin()
+        self.queued = WaitingJobs(self._by_time)
+        self.rooms = ClustersRoom()
+        self._doubtful = {}
+        self._unread = []
+
+    def first(self, found: ReadRows | None) -> Wanted | None:
+        """Every live job: those that wait or are on their way are in `queued`."""
+        if found is None:
+            return Wanted(whole=(decision.LIVE,))
+        if decision.LIVE in found.whole:
+            self._unread = sorted(found.whole[decision.LIVE])
+        for row in found.rows.values():
+            self.queued.put(_job(row.data))
+        names = self._unread[:_PIECE]
+        del self._unread[:_PIECE]
+        return Wanted(rows={decision.JOBS: names}) if names else None
+
+    def _by_time(self, queue: str) -> bool:
+        spec = self.queues.get(queue)
+        return spec is not None and spec.by_time
+
+    @property
+    def room(self) -> Mapping[str, fleet.Freed]:
+        return self.rooms.last
+
+    @property
+    def tree(self) -> QuotaNode | None:
+        return self._catalog.tree
+
+    @property
+    def queues(self) -> Mapping[str, QueueSpec]:
+        return self._catalog.queues
+
+    @property
+    def policies(self) -> Policies:
+        return self._catalog.policies.by_title
+
+    def tenancy(self, namespace: str) -> Tenancy:
+        return self._catalog.tenancy(namespace)
+
+    def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
+        wanted = super().wants(heard, now)
+        wanted.whole = (decision.QUOTA, decision.FREED)
+        for one in heard:
+            if key := given_back_by(one):
+                wanted.add(decision.OWED, key)
+        for name in self._doubtful:
+            wanted.add(decision.JOBS, name)
+        return wanted
+
+    def take(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
+        super().take(found, heard, now)
+        self.usage = found.counters.get(decision.QUOTA, {})
+        owed = ((key, row) for (table, key), row in found.rows.items() if table == decision.OWED)
+        self.owed = {key: _share(row.data) for key, row in owed}
+        freed = found.counters.get(decision.FREED, {})
+        self.freed = sum(freed.values())
+        for name in self._doubtful:
+            if name not in self.jobs:
+                self.queued.drop(name)
+                self.queued.heading.pop(name, None)
+        self._doubtful = {}
+        for job in self.jobs.values():
+            self.queued.put(job)
+        for one in heard:
+            self._note_room(one.message)
+        if any(isinstance(one.message, Changed) and one.message.kind == KIND for one in heard):
+            self.queued.reorder()
+        self.all_known = self.room.keys() >= freed.keys() - {""}
+
+    def _note_room(self, message: object) -> None:
+        if isinstance(message, fleet.Freed):
+            self.rooms.hear(message)
+        elif isinstance(message, wire.Queue) and message.why is not None:
+            self.queued.found_none(message.job, message.freed)
+        elif isinstance(message, wire.Reserved):
+            self.rooms.reserve(message, self.jobs.get(message.job))
+
+    def apply(self, step: Step) -> None:
+        super().apply(step)
+        for write in step.writes:
+            if isinstance(write, Put) and write.table == decision.JOBS:
+                self.queued.put(write.value)
+            elif isinstance(write, Add) and write.table == decision.QUOTA:
+                self.usage[write.key] = self.usage.get(write.key, 0) + write.amount
+            elif write.table == decision.OWED:
+                self.owed.pop(write.key, None)
+        for say in step.events:
+            if isinstance(say.message, wire.Dequeued):
+                self.sweep_wakes += say.message.woken_by == SWEEP
+            if isinstance(say.message, wire.Dequeued) and say.message.room:
+                self.queued.heads_for(self.jobs[say.message.job], say.message.room)
+
+    def refused(self, step: Step) -> None:
+        for write in step.writes:
+            if isinstance(write, Put) and write.table == decision.JOBS:
+                self._doubtful[write.key] = None
+
+    def remembered(self) -> Iterable[Remembered]:
+        """Rows of jobs are in the record, and are only named."""
+        queued = self.queued
+        yield from (Remembered(decision.JOBS, name, one.job, one.job.rev) for name, one in queued.entries.items())
+        for queue, places in queued.flying.items():
+            yield from (Remembered("on the way", queue, place) for place in places.values())
+        yield from (Remembered("asked", shape, freed) for shape, freed in queued.asked.items())
+        yield from (Remembered("woken", name, None) for name in queued.woken)
+        yield from (Remembered("heading", name, where) for name, where in queued.heading.items())
+        yield from (Remembered("room", name, room) for name, room in self.rooms.last.items())
+        yield from (Remembered("counted", name, [*keys]) for name, keys in self.rooms.counted.items())
+        yield from (Remembered("doubtful", name, None) for name in self._doubtful)
+
+    def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
+        queued = self.queued
+        match table:
+            case decision.JOBS:
+                queued.put(_job(data))
+            case "on the way":
+                queued.goes(key, msgspec.json.decode(data, type=Place))
+            case "asked":
+                queued.asked[key] = msgspec.json.decode(data, type=int)
+            case "woken":
+                queued.woken[key] = None
+            case "heading":
+                queued.heading[key] = msgspec.json.decode(data, type=tuple[str, Resources])
+            case "room":
+                self.rooms.last[key] = msgspec.json.decode(data, type=fleet.Freed)
+            case "counted":
+                self.rooms.counted[key] = dict.fromkeys(msgspec.json.decode(data, type=list[str]))
+            case "doubtful":
+                self._doubtful[key] = None
