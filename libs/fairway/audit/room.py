@@ -145,14 +145,21 @@ def taken(given: Mapping[str, Promise], state: Mapping[str, Node], node: str) ->
         for pods in row.attempts.values():
             _add(total, pods.requests, 1)
     for key, promise in given.items():
-        seen: dict[str, dict[str, int]] = {}
-        for name, there in state.items():
-            own = there.attempts.get(key)
-            if own is not None and own.namespace in ("", promise.namespace):
-                for pods_name, count in own.counts.items():
-                    seen.setdefault(pods_name, {})[name] = count
-        _add(total, promise.planned(seen).get(node, {}), 1)
+        _add(total, promise.planned(_seen(key, promise.namespace, state)).get(node, {}), 1)
     return total
+
+
+def _seen(key: str, namespace: str, state: Mapping[str, Node]) -> dict[str, dict[str, int]]:
+    """An attempt's own pods by pod set and node. Where pods of other namespaces say on the same node that they are of
+    it too, each namespace has its own line."""
+    seen: dict[str, dict[str, int]] = {}
+    lines = (key, f"{key}@{namespace}")
+    for name, there in state.items():
+        for own in (there.attempts[line] for line in lines if line in there.attempts):
+            if own.namespace in ("", namespace):
+                for pods, count in own.counts.items():
+                    _add(seen.setdefault(pods, {}), {name: count}, 1)
+    return seen
 
 
 def _add(total: dict[str, Any], amounts: Mapping[str, int], times: int) -> None:

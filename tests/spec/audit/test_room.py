@@ -5,6 +5,7 @@ import pytest
 
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker
+from fairway.audit.room import Promise, taken
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Node, Pods, Slot
@@ -83,6 +84,38 @@ TOO_MUCH = "n1 of c1 has 8 nvidia.com/gpu, but 16 are reserved or running"
 )
 def test_a_node_is_overfull(reports: tuple[Report, ...], want: list[str]) -> None:
     assert found(*reports) == want
+
+
+def lines(**by_namespace: int) -> dict[str, Pods]:
+    """As an agent reports a node on which pods say that they are of the first job's attempt, in these namespaces:
+    in one, they stand under the attempt itself; in several, each namespace has a line of its own. What holds room
+    there (`held`) is in none."""
+    held = by_namespace.pop("held", 0)
+    several = len(by_namespace) > 1
+    found = {"first/1": Pods({"Worker": held}, {GPU: 4 * held})} if held else {}
+    for where, count in by_namespace.items():
+        namespace = where.replace("_", "-")
+        key = f"first/1@{namespace}" if several else "first/1"
+        found[key] = Pods({"Worker": count}, {GPU: 4 * count}, namespace)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("seen", "kept"),
+    [
+        pytest.param(lines(team_a=2), 0, id="both were seen elsewhere"),
+        pytest.param(lines(team_a=1), 4, id="one was seen elsewhere"),
+        pytest.param(lines(evil=2), 8, id="only a stranger's pods say that they are its"),
+        pytest.param(lines(team_a=2, evil=1), 0, id="both were seen, on a node where a stranger's pod says so too"),
+        pytest.param(lines(team_a=1, evil=1), 4, id="one was seen beside a stranger's pod"),
+        pytest.param(lines(evil=2, worse=2), 8, id="two strangers say so"),
+        pytest.param(lines(held=1, team_a=1, evil=1), 0, id="one was seen, for the other room is held there"),
+    ],
+)
+def test_a_slot_is_kept_until_the_job_s_own_pod_was_seen(seen: dict[str, Pods], kept: int) -> None:
+    promise = Promise("c1", (Slot("Worker", "n1", 2),), {"Worker": {GPU: 4}}, "team-a")
+    state = {"n1": Node("n1", {GPU: 8}), "n2": Node("n2", {GPU: 16}, attempts=seen)}
+    assert taken({"first/1": promise}, state, "n1") == {GPU: kept}
 
 
 def test_a_pod_that_outlives_its_attempt_still_counts() -> None:

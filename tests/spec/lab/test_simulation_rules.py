@@ -1,17 +1,30 @@
 """What the witness of a simulation looks at by itself: charges and reservations of every commit, and who was silent."""
 
+from random import Random
+
+import msgspec
 import pytest
 
+from fairway.agent.report import Seen
+from fairway.audit.auditor import USUAL
 from fairway.domain.decision import JOBS, OWED, Put, Step, ledger, nodes
 from fairway.domain.quota.charge import Share, owed_key
+from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.reservations import Hold
+from fairway.lab.simulation.fleet import SimulatedFleet
+from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.invariants.silent_times import Silence
 from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChecks
-from fairway.runtime.ports import Commit
-from fairway.wire import fleet
+from fairway.lab.simulation.members import pods
+from fairway.lab.simulation.members.controllers import MemberEvents
+from fairway.lab.simulation.members.member import SimulatedMember
+from fairway.lab.simulation.people.faults import CALM, FaultInjector
+from fairway.runtime.ports import Commit, Delivery
+from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node, Slot
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.member_copy import job_labels
 from tests.spec.builders.lives import GPU, dequeued, queued
 from tests.support.memory.clock import ManualClock
 
@@ -144,3 +157,51 @@ def test_nothing_is_given_up_while_most_agents_are_silent(name: str) -> None:
         silence.hear(fleet.Report(at=0, cluster=cluster, epoch="", sequence=2), at - 1)
     assert bool(silence.broken_by(message, at, ("c1", "c2", "c3"))) is wrong
     assert not silence.broken_by(message, at, ("c1", "c2")), "one of two: nobody can tell whose fault it is"
+
+
+def watched() -> tuple[EventChecks, SimulatedMember]:
+    """Who looks at a fleet of one member with one node, and that member."""
+    checks = EventChecks({"c1": {"n0": {GPU: 8}}}, QuotaNode("root", "root"), USUAL)
+    heard = MemberEvents(checks.started, checks.ended, checks.gone, checks.deleted)
+    checks.fleet = SimulatedFleet(FaultInjector(CALM, Random(1)), {"c1": {"n0": 8}}, heard, pace=6.0)
+    return checks, checks.fleet.members["c1"]
+
+
+def reported(checks: EventChecks, seen: Seen, sequence: int) -> list[str]:
+    """Of which attempts the only node still has pods, after the agent has reported what it has seen."""
+    rows, _ = seen.take(full=True)
+    said = fleet.Report(at=0, cluster="c1", epoch="e", sequence=sequence, full=True, nodes=rows)
+    subject = subjects.cluster("report", "c1")
+    checks.stored("CLUSTERS", Delivery(f"r{sequence}", subject, msgspec.json.encode(said), sequence))
+    return present(checks)
+
+
+def present(checks: EventChecks) -> list[str]:
+    return [key for node in checks.reported("c1") for key in node.attempts]
+
+
+@pytest.mark.parametrize(
+    ("intruder", "want"),
+    [
+        pytest.param(False, ["llm-1/1"], id="alone"),
+        pytest.param(True, ["llm-1/1@evil", "llm-1/1@team-a"], id="beside a stranger's pod that says to be of it too"),
+    ],
+)
+async def test_a_reported_pod_counts_until_it_is_gone(intruder: bool, want: list[str]) -> None:
+    """Its agent's watch stalls, and goes on reporting it."""
+    checks, member = watched()
+    labels = job_labels("llm-1", 1)
+    if intruder:
+        member.intrude("intruder", labels, 1)
+    own = member.put(pods.POD, pods.pod("team-a", "llm", pods.WantedPod("pod", 1, 4, labels)))
+    member.stranger(1, 60)  # somebody comes, and the scheduler looks at all pods
+    seen = Seen()
+    for one in member.every(pods.NODE):
+        seen.node(one.key.name, one.obj)
+    for one in member.every(pods.POD):
+        seen.pod(one.key.namespace, one.key.name, one.obj)
+    assert reported(checks, seen, 1) == want
+    checks.gone("c1", "llm-1", 1)
+    assert present(checks) == []
+    member.leave(own.key)
+    assert reported(checks, seen, 2) == []

@@ -117,7 +117,8 @@ class EventChecks:
     def _forget(self, cluster: str, key: str) -> None:
         """The same for an attempt that is gone since the last report."""
         known = self._nodes.get(cluster, {})
-        changed = [_without({*node.attempts} - {key}, node) for node in known.values() if key in node.attempts]
+        shown = {node.name: {_attempt(line) for line in node.attempts} for node in known.values()}
+        changed = [_without(shown[node.name] - {key}, node) for node in known.values() if key in shown[node.name]]
         if changed:
             known |= {node.name: node for node in changed}
             at = T0 + self._now()
@@ -195,4 +196,10 @@ class EventChecks:
 
 def _without(there: set[str], node: Node) -> Node:
     """Only with those attempts that are there."""
-    return msgspec.structs.replace(node, attempts={key: one for key, one in node.attempts.items() if key in there})
+    left = {line: one for line, one in node.attempts.items() if _attempt(line) in there}
+    return msgspec.structs.replace(node, attempts=left)
+
+
+def _attempt(line: str) -> str:
+    """Of which attempt a line says pods of a node are, without the namespace in which they say so."""
+    return line.partition("@")[0]
