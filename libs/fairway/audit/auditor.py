@@ -78,6 +78,12 @@ class _Rebuilds:
             return True
         return False
 
+    def before(self, place: int) -> list[Spoken]:
+        """What is kept and was stored before this place; it is kept no longer."""
+        taken = [one for one in self._kept if one.sequence < place]
+        self._kept = self._kept[len(taken) :]
+        return taken
+
     def over(self) -> list[Spoken]:
         self._running = False
         kept = self._kept
@@ -120,6 +126,9 @@ class Checker:
     def _rebuilt(self, message: wire.Rebuild, sequence: int) -> None:
         if not self._rebuilds.hear(message, sequence):
             return
+        # Kept since another rebuild began, of which nothing came: this one was made of it, and misses it in no job.
+        for spoken in self._rebuilds.before(message.begun):
+            self._read(spoken)
         for life in self._lives.values():
             for ready in life.order.settle(life.attempts.unheard):
                 self._follow(life, ready)

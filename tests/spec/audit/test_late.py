@@ -68,6 +68,23 @@ def test_a_rebuild_goes_on_over_a_word_that_was_never_said() -> None:
     assert "rev" in rules([*gap, Spoken(born + 2, "end", subjects.job("succeeded", end.tenant), end)])
 
 
+def test_what_is_said_between_a_rebuild_that_came_to_nothing_and_the_next_one_fills_its_gap() -> None:
+    """Another one of the same job was stored first. The rebuild reads both: neither is missing, and neither is late."""
+    whole = heard(succeeded(running()))
+    early = [one for one in whole if not isinstance(one.message, wire.Running)]
+    (word,) = [one.message for one in whole if isinstance(one.message, wire.Running)]
+    record = [msgspec.structs.replace(one, sequence=at) for at, one in enumerate(early, 1)]
+    came_to_nothing = after(record, wire.Rebuild(owner="o"))
+    born = len(came_to_nothing) + 2
+    filled = after(after(came_to_nothing, word), wire.Rebuild(owner="o"), wire.Rebuild(owner="o", begun=born))
+    assert audit(filled).violations == ()
+    assert rules(after(filled, word)) == [], "once more it is late"
+    other = msgspec.structs.replace(word, text="another word of its revision")
+    twice = after(after(came_to_nothing, word, other), wire.Rebuild(owner="o"))
+    twice = after(twice, wire.Rebuild(owner="o", begun=len(twice)))
+    assert rules(twice) == ["rev"]
+
+
 def test_a_rebuild_goes_on_over_a_removal_that_was_never_said() -> None:
     """The queue had seen in the row that nothing was left, and let the next attempt go."""
     life = failing(running()).then(wire.Removed, cluster="c1", attempt=1)
