@@ -19,7 +19,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "impatient": ("one attempt", ("rough", 0)),
     "generous": ("quota", ("rough", 0)),
     "greedy": ("quota", ("rough", 0)),
-    "hasty": ("quota", ("rough", 5)),
+    "hasty": ("quota", ("rough", 45)),
     "uncharged": ("quota", ("rough", 0)),
     "credulous": ("truth", ("hostile", 0)),
     "trusting": ("room", ("rough", 20)),
