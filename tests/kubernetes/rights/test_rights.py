@@ -215,7 +215,7 @@ async def test_the_services_need_all_their_rights_on_the_hub_and_no_others(place
     await place.join("--reserve", "ledger")
     await place.reported()
     await lives(place, "hub-lives")
-    place.tenant("lost", kinds.policy("nowhere", "nowhere"))
+    place.tenant("lost", kinds.policy("one", "north"), kinds.policy("other", "north"))  # equal: jobs are refused
     for kind in kinds.every():
         place.hub.create(kinds.path(kind, "lost"), kinds.manifest(kind))
     wrong = kinds.policy("wrong", "north", start_timeout="soon")
