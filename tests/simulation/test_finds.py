@@ -23,7 +23,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "uncharged": ("quota", ("rough", 0)),
     "credulous": ("truth", ("hostile", 0)),
     "trusting": ("room", ("rough", 20)),
-    "dateless": ("frozen", ("hostile", 3)),
+    "dateless": ("frozen", ("hostile", 4)),
     "unlabelled": ("truth", ("rough", 0)),
     "keeping": ("held", ("rough", 0)),
     "blind": ("liveness", ("rough", 0)),

@@ -18,6 +18,7 @@ from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChec
 from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.members.member import SimulatedMember
+from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people.faults import CALM, FaultInjector
 from fairway.runtime.ports import Commit, Delivery
 from fairway.wire import fleet, subjects
@@ -163,7 +164,7 @@ def watched() -> tuple[EventChecks, SimulatedMember]:
     """Who looks at a fleet of one member with one node, and that member."""
     checks = EventChecks({"c1": {"n0": {GPU: 8}}}, QuotaNode("root", "root"), USUAL)
     heard = MemberEvents(checks.started, checks.ended, checks.gone, checks.deleted)
-    checks.fleet = SimulatedFleet(FaultInjector(CALM, Random(1)), {"c1": {"n0": 8}}, heard, pace=6.0)
+    checks.fleet = SimulatedFleet(FaultInjector(CALM, Random(1)), {"c1": {"n0": 8}}, heard, RunPlan(1))
     return checks, checks.fleet.members["c1"]
 
 
