@@ -1,6 +1,7 @@
 """Before a service works: the store holds a working set (else it is rebuilt), and a single owner has its lease."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 
 import structlog
@@ -17,6 +18,9 @@ _LOOK_S = 0.1
 _ASK_S = 0.5
 # A rebuilder that died is replaced after this long; renewed three times in it.
 _REBUILD_MS = 6_000
+# Who ends gives its lease up: it is set to run out at once. It does not wait longer than this for the store (s).
+_AT_ONCE_MS = 1
+_PATIENCE_S = 1.0
 
 
 class StoreAndLease:
@@ -70,10 +74,20 @@ class StoreAndLease:
         return await self._world.store.lease(self._service.name, self._world.owner, ttl)
 
     async def keep_lease(self) -> None:
-        """Renews the lease. When that fails the next commit is fenced, and the loop opens anew."""
-        while True:
-            await self._world.clock.sleep(LEASE_MS / 3000 * self._world.pace)
-            try:
-                await self._lease()
-            except Unreachable as error:
-                log.warning("lease not renewed", service=self._service.name, cause=str(error))
+        """Renews the lease, and gives it up in the end: who stands by has it at its next question. When renewing fails
+        the next commit is fenced, and the loop opens anew."""
+        try:
+            while True:
+                await self._world.clock.sleep(LEASE_MS / 3000 * self._world.pace)
+                try:
+                    await self._lease()
+                except Unreachable as error:
+                    log.warning("lease not renewed", service=self._service.name, cause=str(error))
+        finally:
+            # By a task of its own, as this one was told to end. If the store does not answer it runs out by itself.
+            await asyncio.wait((asyncio.ensure_future(self._give_up()),), timeout=_PATIENCE_S)
+
+    async def _give_up(self) -> None:
+        if self.token:
+            with contextlib.suppress(Unreachable):
+                await self._world.store.lease(self._service.name, self._world.owner, _AT_ONCE_MS)
