@@ -24,7 +24,7 @@ _BENCHES: tuple[tuple[str, _Run, str], ...] = (
     ("backlog", runs.BacklogRun, "waiting.backlog"),
     ("clusters", runs.ClustersRun, "pipeline.clusters"),
     ("rebuild", runs.RebuildRun, "pipeline.rebuild"),
-    ("workers", runs.WorkersRun, "pipeline.workers"),
+    ("workers", runs.WorkersRun, "workers.measure"),
     ("pipeline", runs.PipelineRun, "pipeline.measure"),
     ("decisions", runs.DecisionsRun, "decisions.measure"),
     ("kubernetes", runs.KubernetesRun, "kubernetes.measure"),

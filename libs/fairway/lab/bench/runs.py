@@ -136,9 +136,14 @@ class RebuildRun(Struct, frozen=True):
 
 
 class WorkersRun(Struct, frozen=True):
-    """One, two and four instances of each stage; then some are added and taken away while jobs are on their way."""
+    """One, two and four instances of each stage; then of each one is killed, and one stopped, under load.
 
-    jobs: Annotated[int, typer.Option(min=1, help="for each number of instances")] = 10_000
+    What goes when is drawn from the seed. The queue that works is killed `takeovers` times, and stopped as often.
+    """
+
+    jobs: Annotated[int, typer.Option(min=1, help="for each number, and at least as many while they change")] = 10_000
+    instances: Annotated[tuple[int, ...], typer.Option(help="how many of each stage, with commas between")] = (1, 2, 4)
+    takeovers: Annotated[int, typer.Option(min=1, help="how often the queue is killed, and how often stopped")] = 5
     warmup: Warmup = 1_000
     clusters: Clusters = 100
     nodes: Nodes = 100

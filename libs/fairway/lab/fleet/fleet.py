@@ -15,7 +15,7 @@ from fairway.lab.kubesim.__main__ import ClusterConfig, SimFleet
 from fairway.lab.kubesim.http.identities import Identity
 from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_cluster, nats_server, valkey_server
-from fairway.lab.processes.service import Child
+from fairway.lab.processes.service import READY_S, Child
 from fairway.process.pipeline import EVERYTHING
 from fairway.runtime import private_files
 
@@ -55,7 +55,7 @@ _STUBBED = "fairway.lab.fleet.stub_clusters"
 class FleetPlan(Struct, frozen=True):
     """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
     say so itself. `real`: the clusters are `RealMember`s of kubereal, real Kubernetes in place of the simulator. With
-    several `nats_servers` each keeps a copy of every stream."""
+    several `nats_servers` each keeps a copy of every stream. `hubless`: jobs come by HTTP and the bus only."""
 
     clusters: tuple[ClusterConfig, ...]
     groups: tuple[tuple[str, ...], ...] = (EVERYTHING,)
@@ -64,6 +64,7 @@ class FleetPlan(Struct, frozen=True):
     nats_servers: int = 1
     stub_clusters: bool = False
     real: bool = False
+    hubless: bool = False
 
 
 class EmbeddedFleet:
@@ -111,7 +112,8 @@ class EmbeddedFleet:
         """What tells a Fairway process where this fleet is: the process of that name, or any."""
         # No hub says who may ask; and how fast the door answers is measured, by one caller.
         stubbed = {"FAIRWAY_HTTP_KEY_FILE": str(self.token_file), "FAIRWAY_HTTP_RATE": "100000"}
-        hub = stubbed if self.plan.stub_clusters else {"FAIRWAY_HUB_KUBECONFIG": str(self.hub_kubeconfig)}
+        hubless = self.plan.stub_clusters or self.plan.hubless
+        hub = stubbed if hubless else {"FAIRWAY_HUB_KUBECONFIG": str(self.hub_kubeconfig)}
         return {
             "FAIRWAY_NATS_URL": ",".join(one.url for one in (self.nats, *self.nats_others)),
             "FAIRWAY_REDIS_URL": f"{self.valkey.url}/0",
@@ -174,15 +176,15 @@ class EmbeddedFleet:
     def _identities(self, cluster: str) -> Path:
         return self.dir / "identities" / f"{cluster}.json"
 
-    async def start_process(self, group: Sequence[str], name: str = "") -> Child:
+    async def start_process(self, group: Sequence[str], name: str = "", patience_s: float = READY_S) -> Child:
         """Starts a process with these services; again, if it was killed. One beside another with the same services has
-        a `name` of its own."""
+        a `name` of its own. Returns when it is ready: one that stands by is not, however long that takes."""
         name = name or ("-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}")
         log = self.dir / f"{name}.log"
         program = _STUBBED if self.plan.stub_clusters else self.program
         child = Child(name, program, ["run", *group, "--announce"], log, self.environment(name))
         self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too
-        said = await child.start()
+        said = await child.start(patience_s)
         if "gateway" in group:
             self.http = said["http"]
         return child

@@ -10,7 +10,7 @@ import msgspec
 
 from fairway.lab.processes.child import ChildProcess
 
-_READY_S = 150.0
+READY_S = 150.0
 
 
 class Child(ChildProcess):
@@ -20,7 +20,7 @@ class Child(ChildProcess):
         super().__init__(name, [sys.executable, "-m", module, *args], log, env)
         self.said: dict[str, Any] = {}
 
-    async def start(self, patience_s: float = _READY_S) -> dict[str, Any]:
+    async def start(self, patience_s: float = READY_S) -> dict[str, Any]:
         """Returns what it said when it was ready; RuntimeError with its last words when it ended before, or took
         longer than `patience_s`."""
         process = await self._spawn(asyncio.subprocess.PIPE)

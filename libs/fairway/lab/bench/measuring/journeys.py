@@ -59,6 +59,16 @@ class Journeys:
             left -= chunk
         await self.drain()
 
+    async def keep_up(self, window: int, enough: Callable[[], bool]) -> None:
+        """Sends as fast as they arrive, with at most `window` under way, until it is enough; returns when all have
+        arrived."""
+        while not enough():
+            if self.under_way + _CHUNK > max(window, _CHUNK):
+                await self._some()
+            else:
+                await self._send(_CHUNK)
+        await self.drain()
+
     async def steady(self, count: int, rate: float) -> None:
         """Sends so many at `rate` per second, whatever arrives; returns when all have arrived."""
         loop = asyncio.get_running_loop()
@@ -96,6 +106,10 @@ class Journeys:
             name, message = next(self._source)
             self.sent[name] = now
             messages.append(message)
+        await self.publish(messages)
+
+    async def publish(self, messages: Sequence[Outgoing]) -> None:
+        """On the bus, as whoever is trusted there does."""
         await self._bus.publish(messages)
 
     def latencies(self, skip: int) -> list[float]:

@@ -71,8 +71,8 @@ class PipelineScene:
         return pids(self.fleet)
 
     def addresses(self) -> list[str]:
-        """Where Fairway's own processes tell their metrics."""
-        return [str(child.said["metrics"]) for child in self.fleet.processes.values() if child.alive]
+        """Where Fairway's own processes tell their metrics; one that stands by has not said it yet."""
+        return [str(child.said["metrics"]) for child in self.fleet.processes.values() if child.alive and child.said]
 
     def peaks(self) -> dict[str, float]:
         return peak_mib(self.pids())

@@ -190,15 +190,19 @@ def policy(namespace: str, labels: dict[str, str]) -> dict[str, Any]:
 
 def quota_tree(children: list[dict[str, Any]], limits: dict[str, Any] = _ROOT) -> Outgoing:
     """Refused when the fleet would not take it, and measure jobs without any quota."""
+    tree = manifest_of_tree(children, limits)
+    read_quota_tree(tree)
+    return configured("ElasticQuotaTree", "", "tree", tree)
+
+
+def manifest_of_tree(children: list[dict[str, Any]], limits: dict[str, Any]) -> dict[str, Any]:
     root = {"name": "root", **limits, "children": children}
-    tree = {
+    return {
         "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
         "kind": "ElasticQuotaTree",
         "metadata": {"name": "tree"},
         "spec": {"root": root},
     }
-    read_quota_tree(tree)
-    return configured("ElasticQuotaTree", "", "tree", tree)
 
 
 def configured(kind: str, namespace: str, name: str, manifest: dict[str, Any]) -> Outgoing:

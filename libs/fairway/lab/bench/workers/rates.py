@@ -1,0 +1,137 @@
+"""The pipeline with one, two and four instances of each stage: what each of them takes of a processor."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from fairway.adapters.nats.bus import NatsBus
+from fairway.lab.bench.measuring.background import beside
+from fairway.lab.bench.measuring.facts import metrics
+from fairway.lab.bench.measuring.outcome import BenchOutcome
+from fairway.lab.bench.pipeline import load
+from fairway.lab.bench.pipeline.fleet import PipelineScene, Tell, dispatching, saturated, scene
+from fairway.lab.bench.runs import WorkersRun
+from fairway.lab.bench.workers.doors import DoorJourneys
+from fairway.lab.bench.workers.instances import EACH, GROUPS, Instances, stage_of
+from fairway.lab.fleet.fleet import FleetPlan
+from fairway.wire import subjects
+
+# What would be said a second time is said by then.
+_AFTER_S = 1.5
+
+
+class _Back(Struct):
+    why: dict[str, Any] | None = None
+
+
+_back = msgspec.json.Decoder(_Back).decode
+
+
+class SentBack:
+    """Why placements were sent back."""
+
+    def __init__(self) -> None:
+        self.why: Counter[str] = Counter()
+
+    async def follow(self, bus: NatsBus) -> None:
+        """For ever."""
+        async for delivery in bus.history(subjects.JOBS, ("fairway.job.queue.>",), live=True):
+            why = _back(delivery.data).why if delivery.subject else None
+            if why is not None:
+                self.why[why["code"]] += 1
+
+
+def _size(run: WorkersRun) -> load.GangSize:
+    return load.GangSize(run.warmup + len(run.instances) * run.jobs, run.clusters, run.nodes, run.tenants, run.seed)
+
+
+async def measure(run: WorkersRun, dir: Path, tell: Tell) -> BenchOutcome:
+    tell("starting", 0)
+    async with scene(dir, load.ground(_size(run)), FleetPlan((), groups=GROUPS, stub_clusters=True)) as on:
+        return await Rates(run, on, tell).measured()
+
+
+@asynccontextmanager
+async def _known(instances: Instances) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await instances.forget()
+
+
+class Rates:
+    def __init__(self, run: WorkersRun, on: PipelineScene, tell: Tell) -> None:
+        self._run = run
+        self._on = on
+        self._tell = tell
+        self._instances = Instances(on.fleet)
+        self._journeys = DoorJourneys(on.fleet, on.bus, load.submissions(_size(run)), tell)
+        self._returned = SentBack()
+
+    async def measured(self) -> BenchOutcome:
+        run = self._run
+        outcome = BenchOutcome(figures={})
+        async with (
+            _known(self._instances),
+            dispatching(self._on.bus, self._journeys),
+            beside(self._returned.follow(self._on.bus)),
+        ):
+            for number in run.instances:
+                self._tell(f"starting {number} of each", 0)
+                await self._instances.bring_to(number)
+                if number == run.instances[0]:
+                    self._tell("warming up", run.warmup)
+                    await self._journeys.saturate(run.warmup, run.window)
+                self._tell(f"{number} of each", run.jobs)
+                outcome.take(await self._rate(), str(number))
+            await asyncio.sleep(_AFTER_S)
+        outcome.counts = {f"{name}_dispatching": count for name, count in self._counts().items()}
+        outcome.details["sent_back"] = dict(self._returned.why)
+        return outcome
+
+    def _counts(self) -> dict[str, int]:
+        journeys = self._journeys
+        return {"submitted": len(journeys.sent), "lost": journeys.under_way, "double": journeys.strange}
+
+    async def _rate(self) -> BenchOutcome:
+        """Jobs a second; steps that were refused, and placements sent back, for each decision of the scheduler; and
+        the rate at which the busiest process of Fairway would fill a core of its own: the next limit but the servers.
+        """
+        run = self._run
+        before = await metrics(self._on.addresses())
+        returned = self._returned.why.total()
+        processes = self._on.pids()
+        took, spent = await saturated(self._journeys, run.jobs, run.window, processes)
+        after = await metrics(self._on.addresses())
+        grown = {key: value - before.get(key, 0.0) for key, value in after.items()}
+        conflicts = sum(value for (name, _), value in grown.items() if name == "fairway_conflicts_total")
+        decisions = grown["fairway_messages_handled_total", "global-scheduler"]
+        each = {name: spent[name] for name in processes if name != "bench"}
+        busiest = max((name for name in each if stage_of(name) in EACH), key=lambda name: each[name])
+        return BenchOutcome(
+            figures={
+                "jobs_per_second": round(run.jobs / took, 1),
+                "cpu_us_per_job": round(spent["all"] * 1e6, 1),
+                "conflicts_per_decision": round(conflicts / decisions, 4),
+                "sent_back_per_decision": round((self._returned.why.total() - returned) / decisions, 4),
+                "busiest_cpu_us_per_job": round(each[busiest] * 1e6, 1),
+                "jobs_per_second_of_its_core": round(1 / each[busiest], 1),
+            },
+            cpu_seconds_per_job=each,
+            rss_peak_mib=self._on.peaks(),
+            details={
+                "busiest": busiest,
+                "cpu_seconds": {name: round(one * run.jobs, 2) for name, one in each.items()},
+                "cpu_us_per_job_by_stage": {stage: _of(stage, each) for stage in EACH},
+            },
+        )
+
+
+def _of(stage: str, each: dict[str, float]) -> float:
+    return round(sum(spent for name, spent in each.items() if stage_of(name) == stage) * 1e6, 1)
