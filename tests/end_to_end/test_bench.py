@@ -98,14 +98,19 @@ async def test_of_a_backlog_a_freed_slot_starts_the_first_that_it_serves_and_no_
 @pytest.mark.slow  # tests/faults has processes that are stopped and begin, and test_kill.py kills each
 async def test_jobs_are_neither_lost_nor_doubled_while_instances_of_every_stage_come_and_go() -> None:
     report = await reported(
-        *("workers", "--jobs", "100", "--warmup", "20", "--clusters", "4", "--nodes", "5"),
-        *("--tenants", "5", "--window", "50"),
+        *("workers", "--jobs", "100", "--warmup", "20", "--clusters", "4", "--nodes", "5", "--tenants", "5"),
+        *("--window", "50", "--instances", "1,2", "--takeovers", "1"),
     )
-    counts = report["counts"]
-    # Three taken away and three added, and the queue: one takes over from the other.
-    assert (counts["lost"], counts["double"], counts["changes"]) == (0, 0, 8)
-    assert counts["submitted"] >= 20 + 4 * 100
-    assert {f"jobs_per_second_{number}" for number in (1, 2, 4)} <= set(report["figures"])
+    counts = dict(report["counts"])
+    assert counts.pop("submitted_dispatching") == 20 + 2 * 100
+    assert counts.pop("submitted") >= 100
+    # Of each of seven stages and of the gateway one is killed and one stopped, and another comes for each.
+    assert counts.pop("changes") == 8 * 2 * 2
+    assert not any(counts.values()), counts
+    assert {"lost", "double", "double_in_members", "never_in_members", "breaches"} <= set(counts)
+    assert {f"jobs_per_second_{number}" for number in (1, 2)} <= set(report["figures"])
+    assert {"queue_2", "queue-2_2", "gateway-2_2", "reserver-2_2"} <= set(report["cpu_seconds_per_job"])
+    assert report["figures"]["queue_stopped_p50_ms"] > 0 < report["figures"]["queue_killed_p50_ms"]
 
 
 async def test_the_same_jobs_go_through_fleets_of_each_number_of_clusters_exactly_once() -> None:

@@ -47,9 +47,13 @@ class RecordAndMembers(Struct, frozen=True):
         return "; ".join(f"{len(some)} {name}, such as {', '.join(some[:3])}" for name, some in found if some)
 
 
-async def account(bus: Bus, sent: Collection[str], members: MemberObjects) -> RecordAndMembers:
+def auditor() -> Checker:
+    """Of the clusters and the quota tree of the load."""
+    return Checker(allocatable(small_jobs.clusters()), small_jobs.tree(), _GRACE)
+
+
+async def account(bus: Bus, sent: Collection[str], members: MemberObjects, checker: Checker) -> RecordAndMembers:
     """Reads the record from its beginning to its end."""
-    checker = Checker(allocatable(small_jobs.clusters()), small_jobs.tree(), _GRACE)
     succeeded: Counter[str] = Counter()
     async for one in bus.history(subjects.JOBS):
         message = _message(one.data)

@@ -18,7 +18,7 @@ from fairway.lab.bench.pipeline.agents import known
 from fairway.lab.bench.pipeline.fleet import Tell, job_of
 from fairway.lab.bench.runs import WorkersRun
 from fairway.lab.bench.workers import small_jobs
-from fairway.lab.bench.workers.account import account
+from fairway.lab.bench.workers.account import account, auditor
 from fairway.lab.bench.workers.doors import DoorJourneys
 from fairway.lab.bench.workers.instances import EACH, GROUPS, QUEUE, Instances
 from fairway.lab.bench.workers.member_objects import MemberObjects
@@ -104,7 +104,7 @@ class ComingAndGoing:
         return await self._outcome()
 
     async def _outcome(self) -> BenchOutcome:
-        told = await account(self._bus, self._journeys.sent, self._members)
+        told = await account(self._bus, self._journeys.sent, self._members, auditor())
         figures = percentiles("queue_killed_", self._silent[True], 50, 100)
         figures |= percentiles("queue_stopped_", self._silent[False], 50, 100)
         counts = told.counts() | {"changes": self._made}

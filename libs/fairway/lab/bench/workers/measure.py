@@ -16,6 +16,6 @@ async def measure(run: WorkersRun, dir: Path, tell: Tell) -> BenchOutcome:
     outcome.figures |= moved.figures
     outcome.counts |= moved.counts
     outcome.details |= moved.details
-    outcome.wrong = moved.wrong
+    outcome.wrong = "; ".join(filter(None, (outcome.wrong, moved.wrong)))
     outcome.stubbed = _STUBBED
     return outcome

@@ -91,7 +91,10 @@ class Rates:
                 self._tell(f"{number} of each", run.jobs)
                 outcome.take(await self._rate(), str(number))
             await asyncio.sleep(_AFTER_S)
-        outcome.counts = {f"{name}_dispatching": count for name, count in self._counts().items()}
+        counts = self._counts()
+        outcome.counts = {f"{name}_dispatching": count for name, count in counts.items()}
+        if counts["lost"] or counts["double"]:
+            outcome.wrong = f"{counts['lost']} jobs were never dispatched, {counts['double']} were twice"
         outcome.details["sent_back"] = dict(self._returned.why)
         return outcome
 
