@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Delivery, Outgoing
 
-# A chunk is published in one pipelined call.
-_CHUNK = 64
-
 
 class Journeys:
     """Messages that were sent and those that arrived, with times in seconds of the loop's clock. `count` of the
     source is taken at a time; `name_of` tells which journey an arrival belongs to. RuntimeError when
-    none arrives for `patience_s`."""
+    none arrives for `patience_s`. A `chunk` is published in one call."""
+
+    chunk = 64
 
     def __init__(
         self, bus: NatsBus, source: Iterator[tuple[str, Outgoing]], tick: Callable[[], None], patience_s: float = 30.0
@@ -52,7 +51,7 @@ class Journeys:
         """Sends so many, as fast as they arrive, with at most `window` under way; returns when all have arrived."""
         left = count
         while left:
-            chunk = min(_CHUNK, left)
+            chunk = min(self.chunk, left)
             while self.under_way + chunk > max(window, chunk):
                 await self._some()
             await self._send(chunk)
@@ -63,10 +62,10 @@ class Journeys:
         """Sends as fast as they arrive, with at most `window` under way, until it is enough; returns when all have
         arrived."""
         while not enough():
-            if self.under_way + _CHUNK > max(window, _CHUNK):
+            if self.under_way + self.chunk > max(window, self.chunk):
                 await self._some()
             else:
-                await self._send(_CHUNK)
+                await self._send(self.chunk)
         await self.drain()
 
     async def steady(self, count: int, rate: float) -> None:
@@ -77,8 +76,8 @@ class Journeys:
         while sent < count:
             due = min(count, int((loop.time() - start) * rate) + 1) - sent
             if due:
-                await self._send(min(due, _CHUNK))
-                sent += min(due, _CHUNK)
+                await self._send(min(due, self.chunk))
+                sent += min(due, self.chunk)
             else:
                 await asyncio.sleep(0.002)
         await self.drain()

@@ -1,1 +1,1 @@
-"""The benchmarks of the whole pipeline: its rate, its workers, its clusters, and a store that is lost."""
+"""The benchmarks of the whole pipeline: its rate, its clusters, and a store that is lost."""

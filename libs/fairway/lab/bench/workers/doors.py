@@ -19,6 +19,8 @@ from fairway.runtime.ports import Outgoing
 # A gateway that has not answered for so long is given up for this try (s).
 _ANSWER_S = 10.0
 _AGAIN_S = 0.1
+# Jobs of one request: several of them are on their way to the gateways at once.
+_AT_ONCE = 32
 # While instances of every stage come and go what one of them had in hand comes again after half a minute.
 _PATIENCE_S = 120.0
 _GOOD = (200, 202)
@@ -56,15 +58,20 @@ class DoorJourneys(Journeys):
         self.sent_again = 0
 
     async def publish(self, messages: Sequence[Outgoing]) -> None:
-        left = [_draft(one.data) for one in messages]
+        drafts = [_draft(one.data) for one in messages]
         timeout = aiohttp.ClientTimeout(total=_ANSWER_S)
         known = {"Authorization": f"Bearer {self._fleet.token}", "Content-Type": "application/json"}
         async with aiohttp.ClientSession(timeout=timeout, headers=known) as session:
-            while left:
-                left = await self._sent(session, left)
-                if left:
-                    self.sent_again += len(left)
-                    await asyncio.sleep(_AGAIN_S)
+            pieces = (drafts[start : start + _AT_ONCE] for start in range(0, len(drafts), _AT_ONCE))
+            await asyncio.gather(*(self._insist(session, piece) for piece in pieces))
+
+    async def _insist(self, session: aiohttp.ClientSession, drafts: list[_Draft]) -> None:
+        left = drafts
+        while left:
+            left = await self._sent(session, left)
+            if left:
+                self.sent_again += len(left)
+                await asyncio.sleep(_AGAIN_S)
 
     async def _sent(self, session: aiohttp.ClientSession, drafts: list[_Draft]) -> list[_Draft]:
         """What has to be sent again. RuntimeError when a job is refused."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from fairway.lab.bench.measuring.background import beside
 from fairway.lab.bench.measuring.facts import metrics
 from fairway.lab.bench.measuring.outcome import BenchOutcome
 from fairway.lab.bench.pipeline import load
-from fairway.lab.bench.pipeline.fleet import PipelineScene, Tell, dispatching, saturated, scene
+from fairway.lab.bench.pipeline.fleet import PipelineScene, Spent, Tell, dispatching, saturated, scene
 from fairway.lab.bench.runs import WorkersRun
 from fairway.lab.bench.workers.doors import DoorJourneys
 from fairway.lab.bench.workers.instances import EACH, GROUPS, Instances, stage_of
@@ -24,6 +24,9 @@ from fairway.wire import subjects
 
 # What would be said a second time is said by then.
 _AFTER_S = 1.5
+# Who stands by has started by then; and for so long it is looked at what all take while there is nothing to do.
+_SETTLED_S = 4.0
+_IDLE_S = 6.0
 
 
 class _Back(Struct):
@@ -72,6 +75,8 @@ class Rates:
         self._tell = tell
         self._instances = Instances(on.fleet)
         self._journeys = DoorJourneys(on.fleet, on.bus, load.submissions(_size(run)), tell)
+        # Enough for several requests at once, so that the gateways are not what keeps the others waiting.
+        self._journeys.chunk = 256
         self._returned = SentBack()
 
     async def measured(self) -> BenchOutcome:
@@ -102,39 +107,54 @@ class Rates:
         journeys = self._journeys
         return {"submitted": len(journeys.sent), "lost": journeys.under_way, "double": journeys.strange}
 
+    async def _idle(self) -> dict[str, float]:
+        """Of a core, by process, while nothing is to be done."""
+        await asyncio.sleep(_SETTLED_S)
+        since = Spent(self._on.pids())
+        await asyncio.sleep(_IDLE_S)
+        return {name: one / _IDLE_S for name, one in since.per_job(1).items()}
+
     async def _rate(self) -> BenchOutcome:
         """Jobs a second; steps that were refused, and placements sent back, for each decision of the scheduler; and
-        the rate at which the busiest process of Fairway would fill a core of its own: the next limit but the servers.
-        """
+        what each process takes."""
         run = self._run
+        idle = await self._idle()
         before = await metrics(self._on.addresses())
         returned = self._returned.why.total()
-        processes = self._on.pids()
-        took, spent = await saturated(self._journeys, run.jobs, run.window, processes)
+        took, spent = await saturated(self._journeys, run.jobs, run.window, self._on.pids())
         after = await metrics(self._on.addresses())
         grown = {key: value - before.get(key, 0.0) for key, value in after.items()}
         conflicts = sum(value for (name, _), value in grown.items() if name == "fairway_conflicts_total")
         decisions = grown["fairway_messages_handled_total", "global-scheduler"]
-        each = {name: spent[name] for name in processes if name != "bench"}
-        busiest = max((name for name in each if stage_of(name) in EACH), key=lambda name: each[name])
-        return BenchOutcome(
-            figures={
-                "jobs_per_second": round(run.jobs / took, 1),
-                "cpu_us_per_job": round(spent["all"] * 1e6, 1),
-                "conflicts_per_decision": round(conflicts / decisions, 4),
-                "sent_back_per_decision": round((self._returned.why.total() - returned) / decisions, 4),
-                "busiest_cpu_us_per_job": round(each[busiest] * 1e6, 1),
-                "jobs_per_second_of_its_core": round(1 / each[busiest], 1),
-            },
-            cpu_seconds_per_job=each,
-            rss_peak_mib=self._on.peaks(),
-            details={
-                "busiest": busiest,
-                "cpu_seconds": {name: round(one * run.jobs, 2) for name, one in each.items()},
-                "cpu_us_per_job_by_stage": {stage: _of(stage, each) for stage in EACH},
-            },
-        )
+        outcome = shared(spent, idle, took / run.jobs)
+        outcome.figures |= {
+            "jobs_per_second": round(run.jobs / took, 1),
+            "cpu_us_per_job": round(spent["all"] * 1e6, 1),
+            "conflicts_per_decision": round(conflicts / decisions, 4),
+            "sent_back_per_decision": round((self._returned.why.total() - returned) / decisions, 4),
+        }
+        outcome.details["cpu_seconds"] = {name: round(one * run.jobs, 2) for name, one in spent.items()}
+        outcome.rss_peak_mib = self._on.peaks()
+        return outcome
 
 
-def _of(stage: str, each: dict[str, float]) -> float:
-    return round(sum(spent for name, spent in each.items() if stage_of(name) == stage) * 1e6, 1)
+def shared(spent: Mapping[str, float], idle: Mapping[str, float], every_s: float) -> BenchOutcome:
+    """What each process takes for a job, without what it takes while there is none; and the rate at which the busiest
+    of Fairway's would fill a core of its own: the next limit beside the servers. `every_s` is how often a job came."""
+    net = {name: max(0.0, one - idle[name] * every_s) for name, one in spent.items() if name not in ("all", "bench")}
+    stages = {stage: sum(net[name] for name in net if stage_of(name) == stage) for stage in EACH}
+    busiest = max((name for name in net if stage_of(name) in EACH), key=lambda name: net[name])
+    limit = (1 - idle[busiest]) / net[busiest] if net[busiest] else 0.0
+    return BenchOutcome(
+        figures={"busiest_us_per_job": _us(net[busiest]), "jobs_per_second_of_its_core": round(limit, 1)},
+        cpu_seconds_per_job={name: round(one, 7) for name, one in net.items()},
+        details={
+            "busiest": busiest,
+            "us_per_job_by_stage": {stage: _us(one) for stage, one in stages.items()},
+            "idle_percent": {name: round(one * 100, 2) for name, one in idle.items()},
+        },
+    )
+
+
+def _us(seconds: float) -> float:
+    return round(seconds * 1e6, 1)

@@ -13,6 +13,7 @@ from fairway.lab.bench.workers.account import RecordAndMembers, account
 from fairway.lab.bench.workers.changes import goings
 from fairway.lab.bench.workers.instances import EACH, QUEUE, stage_of
 from fairway.lab.bench.workers.member_objects import MemberObjects
+from fairway.lab.bench.workers.rates import shared
 from fairway.process.pipeline import STAGES
 from fairway.runtime.ports import Outgoing
 from tests.spec.builders.lives import running
@@ -93,3 +94,18 @@ async def test_what_is_wrong_with_a_job_is_found(
 ) -> None:
     counts = (await found(record, *there)).counts()
     assert {name for name, count in counts.items() if count and name != "submitted"} == what
+
+
+def test_what_a_process_takes_without_a_job_is_no_part_of_what_a_job_takes() -> None:
+    """Ten jobs a second, and one process that takes a tenth of a core for nothing."""
+    spent = {"queue": 0.020, "reserver": 0.015, "reserver-2": 0.012, "nats": 0.5, "all": 1.0, "bench": 0.1}
+    told = shared(spent, dict.fromkeys(spent, 0.0) | {"queue": 0.1}, every_s=0.1)
+    assert told.cpu_seconds_per_job == {"queue": 0.01, "reserver": 0.015, "reserver-2": 0.012, "nats": 0.5}
+    assert told.details["us_per_job_by_stage"]["reserver"] == 27_000
+    assert (told.details["busiest"], told.figures["jobs_per_second_of_its_core"]) == ("reserver", 66.7), (
+        "a server has cores of its own"
+    )
+
+
+def test_who_takes_less_for_its_jobs_than_for_nothing_takes_nothing() -> None:
+    assert shared({"queue": 0.001}, {"queue": 0.1}, every_s=0.1).figures["jobs_per_second_of_its_core"] == 0
