@@ -20,6 +20,7 @@ from fairway.lab.bench.runs import WorkersRun
 from fairway.lab.bench.workers.doors import DoorJourneys
 from fairway.lab.bench.workers.instances import EACH, GROUPS, Instances, stage_of
 from fairway.lab.fleet.fleet import FleetPlan
+from fairway.process.pipeline import STAGES
 from fairway.wire import subjects
 
 # What would be said a second time is said by then.
@@ -133,6 +134,7 @@ class Rates:
             "conflicts_per_decision": round(conflicts / decisions, 4),
             "sent_back_per_decision": round((self._returned.why.total() - returned) / decisions, 4),
         }
+        outcome.details["messages_per_batch"] = {stage: _batch(stage, grown) for stage in STAGES}
         outcome.details["cpu_seconds"] = {name: round(one * run.jobs, 2) for name, one in spent.items()}
         outcome.rss_peak_mib = self._on.peaks()
         return outcome
@@ -154,6 +156,12 @@ def shared(spent: Mapping[str, float], idle: Mapping[str, float], every_s: float
             "idle_percent": {name: round(one * 100, 2) for name, one in idle.items()},
         },
     )
+
+
+def _batch(stage: str, grown: Mapping[tuple[str, str], float]) -> float:
+    """With fewer of them each message takes more: what is read, committed and published goes by the batch."""
+    batches = grown.get(("fairway_batch_duration_seconds_count", stage), 0.0)
+    return round(grown.get(("fairway_messages_handled_total", stage), 0.0) / max(batches, 1.0), 1)
 
 
 def _us(seconds: float) -> float:
