@@ -1,5 +1,7 @@
 """A store that is made anew from the record: by one at a time, told to all, and gone for who knew the one before."""
 
+import asyncio
+
 import pytest
 
 from fairway.adapters.memory.store import MemoryStore
@@ -24,6 +26,22 @@ async def test_of_what_is_listed_a_rebuild_leaves_the_keys_that_it_loads_in_orde
     await store.load("jobs", {"b": (1, b"{}"), "a": (1, b"{}")})
     await store.finish_rebuild("epoch-2")
     assert (await store.keys("jobs", "", 5), await store.keys("held", "", 5)) == (["a", "b"], [])
+
+
+async def test_a_lease_that_its_owner_lets_run_out_is_the_next_ones_and_stays_so(
+    valkey_url: str,
+) -> None:
+    store = RedisStore(valkey_url, prefix="{ends}")
+    other = RedisStore(valkey_url, prefix="{ends}")
+    token = await store.lease("queue", "me", 60_000)
+    assert await other.lease("queue", "another", 60_000) == 0
+    assert await store.lease("queue", "me", 1) == token
+    await asyncio.sleep(0.05)
+    assert await other.lease("queue", "another", 60_000) == token + 1
+    assert await store.lease("queue", "me", 1) == 0, "who ends late takes it from nobody"
+    assert await other.lease("queue", "another", 60_000) == token + 1
+    for one in (store, other):
+        await one.close()
 
 
 async def test_a_lease_is_renewed_while_a_rebuild_has_cleared_half_of_it(valkey_url: str) -> None:
