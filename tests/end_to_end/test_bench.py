@@ -164,8 +164,8 @@ async def test_under_the_load_of_kueues_test_every_job_succeeds_exactly_once() -
     ("option", "given", "want"),
     [
         pytest.param("--jobs", "15", "a multiple of ten", id="jobs that are no multiple of ten"),
-        pytest.param("--clusters", "0", "numbers of clusters", id="no cluster"),
-        pytest.param("--clusters", "1,few", "numbers of clusters", id="no number"),
+        pytest.param("--clusters", "0", "such as 3,30", id="no cluster"),
+        pytest.param("--clusters", "1,few", "such as 3,30", id="no number"),
     ],
 )
 async def test_a_load_that_has_no_form_is_refused(option: str, given: str, want: str) -> None:

@@ -154,9 +154,9 @@ async def test_another_owner_of_the_queue_takes_over_where_the_first_one_was_sto
         for number in range(4):
             await fleet.submit(f"j{number}", 1, 8)
         await fleet.quiet(0.5)
-        fleet.store.expire("queue")
         fleet.loops["queue"].cancel()
         await settle()
+        fleet.store.expire("queue")
         fleet.bus.crashed("queue")
         fleet.bus.crashed("queue-freed")
         assert set((await ended(fleet)).values()) == {"succeeded"}

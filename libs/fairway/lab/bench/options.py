@@ -30,7 +30,7 @@ def numbers(name: str, text: str) -> tuple[int, ...]:
     """Of clusters or instances, as `--name` gives them."""
     found = tuple(int(one) for one in text.split(",") if is_whole(one) and int(one))
     if len(found) != text.count(",") + 1:
-        raise Failure(USAGE, f"--{name} is {text!r}", "give numbers such as 3,30")
+        raise Failure(USAGE, f"--{name} is {text!r}", "give whole numbers from 1 on, such as 3,30")
     return found
 
 
