@@ -96,12 +96,26 @@ class Outcome(Struct, frozen=True):
     body: Any = None
 
 
+class Reminder(Struct, frozen=True):
+    """A message of a service to itself, to be heard in so many milliseconds. It is not stored."""
+
+    message: Any  # of the service's own type
+    after: int = 0
+
+
 class Decision(Struct, frozen=True):
-    """Nothing to do is a decision too: `Decision()`."""
+    """Nothing to do is a decision too: `Decision()`. Calls stand alone: what follows is decided when they are made.
+
+    `again_in` is after how many milliseconds the same message is to be handled once more. A message that is `kept` is
+    acknowledged with the decision that says its id under `done`; until then the bus has it, whoever dies.
+    """
 
     steps: tuple[Step, ...] = ()
     calls: tuple[Call, ...] = ()
-    again_in: int | None = None  # milliseconds after which the same message is to be handled once more
+    again_in: int | None = None
+    reminders: tuple[Reminder, ...] = ()
+    kept: bool = False
+    done: tuple[str, ...] = ()
 
 
 class Heard(Struct, Generic[Message], frozen=True):

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.domain.decision import Heard
+from fairway.domain.decision import Heard, Reminder
 from fairway.domain.events import message_id
 from fairway.runtime.ports import Delivery, Source, World
 from fairway.runtime.record.senders import wrong_place
@@ -135,6 +135,20 @@ class Inbox:
         task = asyncio.ensure_future(wait())
         self._later.add(task)
         task.add_done_callback(self._later.discard)
+
+    def remind(self, one: Reminder) -> None:
+        if one.after:
+            self._count += 1
+            self.put_later(one.message, one.after, message_id(self._world.owner, self._service.name, self._count))
+        else:
+            self.put(one.message)
+
+    def forget_local(self) -> None:
+        """What the service was told by itself, or by what runs beside it, is not so any more."""
+        for task in self._later:
+            task.cancel()
+        self._local = deque(item for item in self._local if item.durable)
+        self._less.set()
 
     async def pause(self, seconds: float) -> None:
         """For what runs beside the service: waits by the service's clock."""

@@ -45,6 +45,7 @@ class Loop:
         self.acting = OutsideCalls(service.act, self.inbox.put_back, self._failed) if service.act else None
         self._past = Past(world.bus, world.store)
         self._tasks = LoopTasks()
+        self._kept: dict[str, Item] = {}
 
     @property
     def waiting(self) -> str:
@@ -64,8 +65,6 @@ class Loop:
             self._tasks.group = group
             self._listen()
             group.create_task(vital("loop: outbox.sweep", self.outbox.sweep()))
-            if self.service.beside is not None:
-                group.create_task(vital("loop: service.beside", self.service.beside(self.inbox)))
             if self.service.recording is not None:
                 group.create_task(vital("loop: recording", self.service.recording.run(self.inbox)))
             if self.service.single:
@@ -75,7 +74,12 @@ class Loop:
                 await self._insist(batch)
 
     def _listen(self) -> None:
-        self._tasks.listening = self._tasks.group.create_task(vital("loop: inbox.run", self.inbox.run()))
+        """Where it does not yet: to its messages, and to what runs beside it."""
+        tasks = self._tasks
+        if tasks.listening is None:
+            tasks.listening = tasks.group.create_task(vital("loop: inbox.run", self.inbox.run()))
+        if tasks.beside is None and self.service.beside is not None:
+            tasks.beside = tasks.group.create_task(vital("loop: service.beside", self.service.beside(self.inbox)))
 
     async def _stand_by(self) -> None:
         """Another instance has the lease. What this one has in hand, and what it would still be given, is for that
@@ -85,9 +89,25 @@ class Loop:
         if listening is not None:
             listening.cancel()
             await asyncio.wait((listening,))
+            self._kept.clear()
             await self.inbox.give_back()
 
+    async def _begin_anew(self) -> None:
+        """Of a service with one owner, what runs beside it tells everything once more: its memory knows nothing now.
+        What was kept is heard again."""
+        beside = self._tasks.beside
+        if not self.service.single or beside is None:
+            return
+        self._tasks.beside = None
+        beside.cancel()
+        await asyncio.wait((beside,))
+        self.inbox.forget_local()
+        for item in self._kept.values():
+            self.inbox.put_back(item)
+        self._kept.clear()
+
     async def _open(self) -> None:
+        await self._begin_anew()
         self.opening.works = False
         while not await self._opened():
             await self.world.clock.sleep(0.1)
@@ -122,8 +142,9 @@ class Loop:
                 log.warning("waiting", service=self.service.name, cause=str(error))
                 await self.world.clock.sleep(0.5)
                 await self._open()
-            if self._tasks.listening is None:
-                self._listen()
+            stood_by = self._tasks.listening is None
+            self._listen()
+            if stood_by:
                 return
 
     async def _decoded(self, batch: Sequence[Item]) -> list[CallPlan]:
@@ -221,10 +242,19 @@ class Loop:
         return list(conflicts.values())
 
     def _acknowledge(self, plans: Sequence[CallPlan]) -> None:
+        over: list[Item] = []
         for plan in plans:
-            if plan.decision.again_in is not None:
-                plan.item.later(plan.decision.again_in)
-        self.inbox.ack([plan.item for plan in plans if plan.decision.again_in is None])
+            made = plan.decision
+            if made.again_in is not None:
+                plan.item.later(made.again_in)
+            elif made.kept and plan.item.durable:
+                self._kept[plan.heard.id] = plan.item
+            else:
+                over.append(plan.item)
+            over += [self._kept.pop(name) for name in made.done if name in self._kept]
+            for one in made.reminders:
+                self.inbox.remind(one)
+        self.inbox.ack(over)
 
     async def _failed(self, plan: CallPlan, error: BaseException) -> None:
         """A handler raised: try again with growing delay, then keep the message where an operator finds it."""

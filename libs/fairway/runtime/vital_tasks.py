@@ -34,7 +34,9 @@ async def ended(work: asyncio.Task[None], seconds: float) -> bool:
 
 
 class LoopTasks:
-    """The group of a loop's tasks once it runs, and the one of them that listens, unless another instance works."""
+    """The group of a loop's tasks once it runs; the one of them that listens, unless another instance works, and the
+    one that runs beside the service."""
 
     group: asyncio.TaskGroup
     listening: asyncio.Task[None] | None = None
+    beside: asyncio.Task[None] | None = None

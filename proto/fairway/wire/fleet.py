@@ -1,11 +1,11 @@
 """What is said about clusters and about the fleet's own settings."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec import Raw, Struct, field
 
 from fairway.wire.capacity import Node, Taint
-from fairway.wire.envelope import Actor
+from fairway.wire.envelope import Actor, Count
 from fairway.wire.reasons import Reason
 
 
@@ -76,6 +76,19 @@ class Stranded(FleetMessage, frozen=True, kw_only=True, tag="stranded"):
     attempts: tuple[Strand, ...]
 
 
+class Shown(FleetMessage, frozen=True, kw_only=True, tag="shown"):
+    """From the watcher: the status that a member's object of a job of the hub has now. `version` is the
+    resourceVersion of that object there, by which the newest is known."""
+
+    verb = "shown"
+    job: str
+    tenant: str
+    attempt: Count
+    cluster: str
+    version: str
+    status: dict[str, Any]
+
+
 def _null() -> Raw:
     return Raw(b"null")
 
@@ -119,4 +132,4 @@ class DeadLetter(FleetMessage, frozen=True, kw_only=True, tag="dead_letter"):
     sha256: str = ""
 
 
-Message = Report | Freed | Stranded | Configured | ConfigRefused | DeadLetter
+Message = Report | Freed | Stranded | Shown | Configured | ConfigRefused | DeadLetter

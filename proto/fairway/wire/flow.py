@@ -15,10 +15,10 @@ from fairway.wire.envelope import JobMessage, Rebuild
 STAGES = ("admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher")
 # A door, and on the one loop as the stages.
 INBOUND = "inbound"
-LOOPS = (INBOUND, *STAGES)
-GATEWAY = "gateway"
-# Where tenants apply their jobs.
+# The objects of the cluster where tenants apply their jobs; on the one loop, too.
 HUB = "hub"
+LOOPS = (INBOUND, *STAGES, HUB)
+GATEWAY = "gateway"
 AGENT = "agent"
 # No service: a client of the tenant whose subject it is.
 TENANT = "tenant"
@@ -69,7 +69,7 @@ def _tenant(name: str, message: type[inbound.InboundMessage], meaning: str) -> F
 
 
 _CONFIG = "fairway.config.{kind}.{namespace}.{name}"
-_DOORS = (GATEWAY, INBOUND)
+_DOORS = (GATEWAY, INBOUND, HUB)
 FLOW = (
     _job(
         jobs.Submitted,
@@ -135,10 +135,17 @@ FLOW = (
         "pods of these attempts are on nodes that have been away for too long",
     ),
     FlowRow(
+        "shown",
+        fleet.Shown,
+        "fairway.status.shown.{tenant}",
+        ("watcher",),
+        "the status that the member's object of a hub's job has now",
+    ),
+    FlowRow(
         "configured",
         fleet.Configured,
         _CONFIG,
-        (GATEWAY, AGENT),
+        (HUB, GATEWAY, AGENT),
         "a policy, PriorityClass, ElasticQuotaTree, Queue, TenantProfile or cluster (the agent says its own) as it is "
         "now, or what the labels of a namespace of the hub say of pods; `Member`: what the hub says of a cluster, from "
         "its Secret or the folder. Once it was said, it alone says whether the cluster is a member and what it is; "
@@ -149,9 +156,9 @@ FLOW = (
         "config_refused",
         fleet.ConfigRefused,
         _CONFIG,
-        (GATEWAY,),
+        (HUB, GATEWAY),
         "such an object was refused, and why (the kind is `refused:<kind>`, and so stands in the subject as a hash)",
-        follows=(GATEWAY,),
+        follows=(HUB, GATEWAY),
     ),
     FlowRow(
         "dead_letter",
@@ -202,23 +209,15 @@ CONSUMERS = (
     FlowConsumer("watcher", "watcher", (jobs.Dispatched,)),
     FlowConsumer("watcher-nodes", "watcher", (fleet.Stranded,)),
     # These two only where there is a hub.
-    FlowConsumer("watcher-hub", "watcher", (jobs.Failed, jobs.Lost, jobs.Rejected, jobs.Cancelled)),
     FlowConsumer(
-        "gateway-narrator",
-        GATEWAY,
+        HUB,
+        HUB,
         (
-            jobs.Rejected,
-            jobs.Queue,
-            jobs.Blocked,
-            jobs.Placed,
-            jobs.Dispatched,
-            jobs.Running,
-            jobs.Failed,
-            jobs.Lost,
-            jobs.Cancelled,
-            jobs.Succeeded,
+            *(jobs.Rejected, jobs.Queue, jobs.Blocked, jobs.Placed, jobs.Dispatched, jobs.Running, jobs.Failed),
+            *(jobs.Lost, jobs.Cancelled, jobs.Succeeded, jobs.Amended, jobs.Unchanged, jobs.Held),
         ),
     ),
+    FlowConsumer(f"{HUB}-status", HUB, (fleet.Shown,)),
 )
 _ROWS = {row.message: row for row in FLOW if row.message is not None}
 

@@ -5,7 +5,9 @@ Of a change only `amended` and `held` are part of the job. The others ask for on
 taken over.
 """
 
-from msgspec import Raw
+from typing import Any
+
+from msgspec import Raw, field
 
 from fairway.wire.envelope import Actor, JobMessage
 from fairway.wire.reasons import Reason
@@ -22,28 +24,32 @@ class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
 
 
 class Running(JobMessage, frozen=True, kw_only=True, tag="running"):
-    """The gang is up, by the kind's own measure."""
+    """The gang is up, by the kind's own measure. Of a job of the hub with the `status` of the member's object."""
 
     verb = "running"
     cluster: str
     text: str = ""
+    status: dict[str, Any] = field(default_factory=dict)
 
 
 class Succeeded(JobMessage, frozen=True, kw_only=True, tag="succeeded"):
-    """An end state: the member's object says that it is done."""
+    """An end state: the member's object says that it is done; of a job of the hub, with its `status`."""
 
     verb = "succeeded"
     cluster: str
     text: str = ""
+    status: dict[str, Any] = field(default_factory=dict)
 
 
 class Failed(JobMessage, frozen=True, kw_only=True, tag="failed"):
-    """An attempt failed by its own doing; with `final` the job has no attempts left and ends."""
+    """An attempt failed by its own doing; with `final` the job has no attempts left and ends. Of a job of the hub with
+    the `status` of the member's object."""
 
     verb = "failed"
     cluster: str
     why: Reason
     final: bool = False
+    status: dict[str, Any] = field(default_factory=dict)
 
 
 class Lost(JobMessage, frozen=True, kw_only=True, tag="lost"):

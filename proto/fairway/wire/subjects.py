@@ -12,6 +12,7 @@ CLUSTERS = "CLUSTERS"
 CONFIG = "CONFIG"
 DLQ = "DLQ"
 VIEWS = "VIEWS"
+STATUS = "STATUS"
 
 IN = "IN"
 
@@ -65,6 +66,11 @@ def configs(kind: str) -> str:
     return f"fairway.config.{token(kind)}.>"
 
 
+def shown(tenant: str) -> str:
+    """Where the status of the objects of a tenant's jobs in the members is told, for the hub."""
+    return f"fairway.status.shown.{token(tenant)}"
+
+
 def dead_letter(service: str) -> str:
     return f"fairway.dlq.{token(service)}"
 
@@ -99,12 +105,15 @@ class Stream(Struct, frozen=True):
 # server cannot be told to know none again: so for as short a time as it can, and a repeat is known by what is in it.
 # What was let in is in the record, so IN forgets after a day, and the oldest first: who floods it pushes out words of
 # tenants, never the record.
+# STATUS is for the hub's objects while their attempts live; a status that is an end is in the record. It forgets after
+# a day: whoever was away longer shows what comes next.
 # VIEWS is for who replays a decision a week later; its limits are settings (docs/operations.md).
 RECORD = (
     Stream(JOBS, ("fairway.job.>",)),
     Stream(CLUSTERS, ("fairway.cluster.>",), max_age=600, duplicate_window=30),
     Stream(CONFIG, ("fairway.config.>",), per_subject=1),
     Stream(IN, ("fairway.in.>",), max_age=86_400, duplicate_window=0.1, max_bytes=1 << 28, least=1 << 22),
+    Stream(STATUS, ("fairway.status.>",), max_age=86_400, max_bytes=1 << 29, least=1 << 24),
     Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30, least=1 << 24),
 )
 VIEWS_STREAM = Stream(VIEWS, ("fairway.view.>",), max_age=7 * 86_400, max_bytes=1 << 30)

@@ -43,7 +43,10 @@ def service(catalog: Catalog, meter: Meter, memories: list[QueueMemory]) -> Serv
                 inbox.put(changed)
 
         catalog.heard.append(news)
-        await asyncio.Event().wait()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            catalog.heard.remove(news)
 
     return Service(
         SERVICE,
