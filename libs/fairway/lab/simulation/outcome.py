@@ -19,6 +19,11 @@ class RunPlan(Struct, frozen=True):
     hub: bool = False
 
     @property
+    def on_hub(self) -> int:
+        """How many of the jobs are applied there."""
+        return self.jobs * 2 // 3 if self.hub else 0
+
+    @property
     def command(self) -> str:
         """What repeats it."""
         size = f"--hours {self.hours:g} --clusters {self.clusters} --jobs {self.jobs} --pace {self.pace:g}"
