@@ -7,7 +7,9 @@ from msgspec import Struct, structs
 
 from fairway.admission import service as admission
 from fairway.domain.decision import Call, Outcome
+from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.global_scheduler import service as global_scheduler
+from fairway.hub import service as hub
 from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
 from fairway.propagator.member_calls import MemberCalls
@@ -53,6 +55,7 @@ class Composition(Struct):
     image: Image | None = None
     act: Act | None = None
     settle_ms: int = SETTLE_MS
+    namespaces: SystemNamespaces = SYSTEM_NAMESPACES
 
     def services(self, names: Sequence[str]) -> list[AnyService]:
         """In the order of the names; those that are no loops, gateway and agent, are left out."""
@@ -65,9 +68,14 @@ class Composition(Struct):
             "reserver": lambda: [reserver.service(self.bus, self.catalog)],
             "propagator": self._propagator,
             "watcher": self._watcher,
+            "hub": self._hub,
         }
         made = [service for name in names if name in makers for service in makers[name]()]
         return [structs.replace(one, recording=self.recording(one.name)) for one in made]
+
+    def _hub(self) -> Sequence[AnyService]:
+        """None where there is no hub."""
+        return [hub.service(self.hub, self.world(), self.catalog, self.namespaces)] if self.hub is not None else []
 
     def _propagator(self) -> Sequence[AnyService]:
         rooms = None

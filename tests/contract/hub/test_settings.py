@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest_asyncio
 
-from fairway.gateway.hub.objects import hub_object
-from fairway.gateway.hub.ready_conditions import Conditions, SettingStanding, condition_of
+from fairway.hub.settings.ready_conditions import Conditions, SettingStanding, condition_of
 from fairway.wire import fleet
+from fairway.workloads.hub.objects import hub_object
 from tests.support.memory.clock import ManualClock
 from tests.support.simulated_hub import PP, TREE, House, opened
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fairway.gateway.hub.objects import HubObject, hub_object
+from fairway.workloads.hub.objects import HubObject, hub_object
 
 Json = dict[str, Any]
 JOB = "Job.batch/v1"

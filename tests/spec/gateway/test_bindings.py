@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.gateway.hub.bindings import Binding, binding_of, manifest_of, name_of, replacing, stamps_of, unclaimed
-from fairway.gateway.hub.objects import HubObject
+from fairway.hub.telling.bindings import Binding, binding_of, manifest_of, name_of, replacing, stamps_of, unclaimed
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet
+from fairway.workloads.hub.objects import HubObject
 from tests.spec.builders.lives import (
     T0,
     Life,

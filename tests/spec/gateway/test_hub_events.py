@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.gateway.hub.events import Note, manifest_of, note_on
+from fairway.hub.telling.events import Note, manifest_of, note_on
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import Life, back, dequeued, dispatched, failing, place, queued, running

@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from fairway.domain.submission import Asked, cancellation, submission
-from fairway.gateway.hub.objects import (
+from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
+from fairway.wire.reasons import Code, Reason
+from fairway.workloads.hub.objects import (
     SETTINGS,
     HubObject,
     child_of_job,
@@ -21,9 +24,6 @@ from fairway.gateway.hub.objects import (
     problems_of,
     withdrawn,
 )
-from fairway.wire import jobs as wire
-from fairway.wire.envelope import Actor
-from fairway.wire.reasons import Code, Reason
 from tests.spec.gateway.hub_objects import CLASS, CPP, JOB, PP, PROFILE, QUEUE, TREE, job, policy, thing, tree
 
 HTTP = Actor("ada", "http", "r-1")

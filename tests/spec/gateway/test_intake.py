@@ -7,19 +7,19 @@ from typing import Any
 
 import msgspec
 import pytest
+from fairway.gateway.hub.intake import Intake
+from fairway.hub.telling.pending_updates import PendingUpdates
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Add, Step
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
 from fairway.domain.tenancy.submission_limits import Limits
-from fairway.gateway.hub.intake import Intake
-from fairway.gateway.hub.objects import SETTINGS
-from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.submission_limiter import Limiter, in_turn
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import Commit, Outgoing, World
 from fairway.wire.reasons import Code
+from fairway.workloads.hub.objects import SETTINGS
 from fairway.workloads.kinds.registry import KINDS
 from tests.spec.gateway.hub_objects import JOB, PP, job, policy, thing
 from tests.support.memory.clock import ManualClock, settle

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Say
-from fairway.gateway.hub.publishing import HubOutbox, Post
+from fairway.gateway.http.outgoing import HubOutbox, Post
 from fairway.runtime.ports import World
 from tests.support.memory.clock import ManualClock
 

@@ -1,8 +1,7 @@
 """When the hub is told of a job: not in passing, soon when it stands, and never more than it can bear."""
 
 import pytest
-
-from fairway.gateway.hub.pending_updates import (
+from fairway.hub.telling.pending_updates import (
     LONGEST_MS,
     PASSING_MS,
     SOON_MS,
@@ -12,6 +11,7 @@ from fairway.gateway.hub.pending_updates import (
     PendingUpdates,
     UpdatePace,
 )
+
 from fairway.runtime.ports import Delivery
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

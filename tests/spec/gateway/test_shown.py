@@ -1,10 +1,11 @@
 """The statuses of the hub's objects, as the narrator asks for them: of objects that are still there."""
 
+from fairway.gateway.hub.intake import Intake
+from fairway.hub.telling.pending_updates import PendingUpdates
+
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
-from fairway.gateway.hub.intake import Intake
-from fairway.gateway.hub.pending_updates import PendingUpdates
 from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Change
 from fairway.runtime.ports import World

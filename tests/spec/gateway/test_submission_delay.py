@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairway.gateway.hub.objects import cleaned
-from fairway.gateway.hub.submission_delay import SETTLE_MS, SubmissionDelay
-from fairway.gateway.hub.waiting_objects import WaitingObjects
+from fairway.hub.intake.submission_delay import SETTLE_MS, SubmissionDelay
+from fairway.hub.intake.waiting_objects import WaitingObjects
+from fairway.workloads.hub.objects import cleaned
 from fairway.workloads.settings.policies import read_policy
 from tests.spec.gateway.hub_objects import JOB, HubObject, hub_object, job, policy, thing
 

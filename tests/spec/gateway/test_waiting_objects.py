@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from fairway.gateway.hub.objects import HubObject, cleaned
-from fairway.gateway.hub.waiting_objects import WaitingObjects
+from fairway.hub.intake.waiting_objects import WaitingObjects
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.hub.objects import HubObject, cleaned
 from fairway.workloads.settings.policies import read_policy
 from tests.spec.gateway.hub_objects import CPP, ONE, job, policy
 

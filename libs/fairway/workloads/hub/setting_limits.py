@@ -1,8 +1,8 @@
 """What is asked of a setting of the hub or of POST /v1/settings before it is taken, and not of what is in force
 already: that a policy is no larger than policies may be, alone or with others, and that every field is known. Pure."""
 
-from fairway.gateway.hub.objects import HubObject, cleaned
 from fairway.wire.reasons import Reason
+from fairway.workloads.hub.objects import HubObject, cleaned
 from fairway.workloads.settings.field_effects import unknown_fields
 from fairway.workloads.settings.policies import is_policy
 from fairway.workloads.settings.policy_limits import Together, size_of, too_large

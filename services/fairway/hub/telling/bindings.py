@@ -15,10 +15,10 @@ from fairway.domain.job import Job, State
 from fairway.explain import wording
 from fairway.explain.events import reason as worded
 from fairway.explain.events import verdicts
-from fairway.gateway.hub.events import cut
-from fairway.gateway.hub.objects import HubObject
+from fairway.hub.telling.events import cut
 from fairway.wire.reasons import Reason
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.hub.objects import HubObject
 
 Json = dict[str, Any]
 KIND = "ResourceBinding.work.karmada.io/v1alpha2"
@@ -57,15 +57,26 @@ def name_of(one: HubObject) -> str:
     return f"{one.name}-{one.plain.lower()}"
 
 
-def binding_of(one: HubObject, job: Job, shown: bytes = b"") -> Binding:
-    """`shown` is the status of the hub's object, which is the member's, as JSON."""
+def binding_of(
+    one: HubObject, job: Job, shown: bytes = b"", refusal: Reason | None = None, answered: bool = False
+) -> Binding:
+    """`shown` is the status of the hub's object, which is the member's, as JSON. `refusal` is why what its owner
+    changed last is not taken over; where a change was `answered`, it says so when there is none."""
     work = job.spec.workload if job.spec else None
     spec: Json = {
         "suspension": {"scheduling": job.state in (State.ADMITTED, State.QUEUED, State.RETURNING)},
         "clusters": [{"name": job.cluster, "replicas": _pods(job)}] if _placed(job) else [],
         **(_asks(work) if work else {}),
     }
-    return _binding(one, job.id, spec, conditions(job), _members(job, shown))
+    changes = (up_to_date(refusal),) if refusal is not None or answered else ()
+    return _binding(one, job.id, spec, (*conditions(job), *changes), _members(job, shown))
+
+
+def up_to_date(refusal: Reason | None) -> Condition:
+    """Whether the job is what its object says."""
+    if refusal is None:
+        return Condition("UpToDate", True, "UpToDate", "the job is as its object says")
+    return Condition("UpToDate", False, refusal.code.value, cut(worded(refusal)))
 
 
 def unclaimed(one: HubObject, job: str, why: Reason) -> Binding:

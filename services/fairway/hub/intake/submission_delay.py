@@ -6,7 +6,7 @@ after the job that needs it, and has to reach admission before it. Pure.
 
 from collections.abc import Callable
 
-from fairway.gateway.hub.objects import HubObject
+from fairway.workloads.hub.objects import HubObject
 
 # Objects of one file follow each other within some 20 ms; ten times that for a busy hub.
 SETTLE_MS = 250
@@ -19,17 +19,17 @@ class SubmissionDelay:
     def __init__(self, named: Callable[[HubObject], bool], in_force: Callable[[str, str], bool]) -> None:
         self._named = named
         self._in_force = in_force
-        self._since: dict[str, int] = {}
+        self.since: dict[str, int] = {}
 
     def ripe_at(self, one: HubObject, settings_changed: int, now: int) -> int:
         """When it may be submitted; both times and the answer in ms."""
-        seen = self._since.setdefault(one.uid, now)
+        seen = self.since.setdefault(one.uid, now)
         if now >= seen + SETTLE_MS or not self._complete(one):
             return seen + SETTLE_MS
         return min(settings_changed + SETTLE_MS, seen + SETTLE_MS)
 
     def submitted(self, one: HubObject) -> None:
-        self._since.pop(one.uid, None)
+        self.since.pop(one.uid, None)
 
     def _complete(self, one: HubObject) -> bool:
         """Everything that it names is here."""

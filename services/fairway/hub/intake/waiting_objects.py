@@ -3,9 +3,9 @@ must not meet pairwise. Pure."""
 
 from typing import Any, TypeVar
 
-from fairway.gateway.hub.objects import HubObject, cleaned
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.hub.objects import HubObject, cleaned
 from fairway.workloads.settings.policy_index import Key, Name, PolicyIndex, named, selects
 from fairway.workloads.settings.policy_limits import Together, size_of
 
@@ -67,6 +67,10 @@ class WaitingObjects:
             self._lacks.setdefault(one.uid, set()).add(lacks)
         for namespace in (one.namespace, ""):
             self._by_name.setdefault((namespace, one.kind, one.name), set()).add(one.uid)
+
+    def waits(self) -> list[tuple[HubObject, tuple[tuple[str, str], ...]]]:
+        """Those that wait, each with kinds and names of settings that it lacks."""
+        return [(one, tuple(sorted(self._lacks.get(uid, ())))) for uid, one in self.waiting.items()]
 
     def leave(self, uid: str) -> HubObject:
         one = self.waiting.pop(uid)

@@ -1,24 +1,18 @@
-"""Kubernetes Events on objects of the hub: what they say, and writing them without ever holding anybody up."""
+"""Kubernetes Events on objects of the hub: what they say. Pure."""
 
-import asyncio
 from typing import Any
 
-import structlog
 from msgspec import Struct
 
 from fairway.domain.events import message_id
 from fairway.domain.job import Job
 from fairway.explain import wording
 from fairway.explain.events import narrate
-from fairway.gateway.hub.objects import HubObject
-from fairway.gateway.hub.publishing import one_by_one
-from fairway.runtime.cluster_port import Cluster, ClusterRefused
-from fairway.runtime.ports import Clock
 from fairway.wire import jobs as wire
+from fairway.workloads.hub.objects import HubObject
 from fairway.workloads.kinds.registry import KINDS
 
-log = structlog.get_logger()
-_KIND = "Event.v1"
+KIND = "Event.v1"
 # What the API server takes (core/v1 validation of events).
 _MESSAGE = 1_024
 _NAME = 200
@@ -55,13 +49,26 @@ def note_on(job: Job | None, message: wire.JobMessage, cause: str, dispatched: b
     """What a job's message means for its object on the hub; None when there is no such object. `dispatched`: where the
     job went has been told already."""
     about = object_of(job, message)
-    if about is None or (type(message) not in _REASONS and not isinstance(message, wire.Blocked)):
+    if about is None:
         return None
-    # A queue return and a wait are known by what is lacking; that is what `kubectl describe` should show.
-    why = message.why if isinstance(message, wire.Queue | wire.Blocked) else None
-    reason = why.code.value if why else _REASONS[type(message)]
+    # A queue return and a wait are known by what is lacking, and a change by why it is not taken over; that is what
+    # `kubectl describe` should show.
+    why = message.why if isinstance(message, wire.Queue | wire.Blocked | wire.Unchanged) else None
+    reason = why.code.value if why else _reason(job, message)
+    if not reason:
+        return None
     text = _text(job, message, dispatched) if job else f"{reason}."
     return Note(message_id("note", cause), about, reason, text, isinstance(message, _WARNINGS) or why is not None)
+
+
+def _reason(job: Job | None, message: wire.JobMessage) -> str:
+    """The word for a message; empty for one that is not told."""
+    if isinstance(message, wire.Held):
+        return "Suspended" if message.held else "Resumed"
+    if isinstance(message, wire.Amended):
+        changed = message.cluster or (job is not None and job.first_manifest is not None and message.queue)
+        return "Changed" if changed else ""
+    return _REASONS.get(type(message), "")
 
 
 def _text(job: Job, message: wire.JobMessage, dispatched: bool) -> str:
@@ -125,39 +132,10 @@ def manifest_of(note: Note, now: int) -> dict[str, Any]:
         "lastTimestamp": at,
         "count": 1,
         "source": {"component": "fairway"},
-        "reportingComponent": "fairway.io/gateway",
-        "reportingInstance": "gateway",
+        "reportingComponent": "fairway.io/hub",
+        "reportingInstance": "hub",
     }
 
 
 def cut(text: str) -> str:
     return text if len(text) <= _MESSAGE else f"{text[: _MESSAGE - 3]}..."
-
-
-async def write(hub: Cluster, note: Note, now: int) -> None:
-    """Written, or refused for good (which is logged): an Event is never worth a stop. Raises Unreachable."""
-    try:
-        await hub.create(_KIND, manifest_of(note, now))
-    except ClusterRefused as error:
-        if error.code != "AlreadyExists":
-            log.info("event not taken", kind=note.about.kind, name=note.about.name, cause=str(error))
-
-
-class Announcer:
-    """Writes notes one after another; when too many wait, the oldest are forgotten."""
-
-    def __init__(self, hub: Cluster, clock: Clock, most: int = 5_000) -> None:
-        self._hub = hub
-        self._clock = clock
-        self._most = most
-        self._notes: dict[str, Note] = {}
-        self._news = asyncio.Event()
-
-    def say(self, note: Note) -> None:
-        self._notes[note.id] = note
-        if len(self._notes) > self._most:
-            del self._notes[next(iter(self._notes))]
-        self._news.set()
-
-    async def run(self) -> None:
-        await one_by_one(self._notes, self._news, self._clock, lambda note: write(self._hub, note, self._clock.now()))
