@@ -22,7 +22,7 @@ from fairway.lab.kubesim import KubeSim, SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Outgoing, World
+from fairway.runtime.ports import Outgoing, Wanted, World
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -80,7 +80,7 @@ class House:
         self._inside = inside
         self.hub = hub
         self.bus = MemoryBus()
-        self.store = MemoryStore()
+        self.store = MemoryStore(clock=SystemClock())
         self._counted: Any = Counted(hub)
         self.world = World(bus=self.bus, store=self.store, clock=Hasty(), owner="test")
         self._lives = 0
@@ -98,7 +98,10 @@ class House:
         await asyncio.gather(following, loop.run())
 
     async def stop(self) -> None:
+        """When all that it has decided is said."""
         assert self._task is not None
+        while (await self.store.read(Wanted(whole=("outbox/hub",)))).whole.get("outbox/hub"):
+            await asyncio.sleep(0.005)
         self._task.cancel()
         await asyncio.wait([self._task])
 

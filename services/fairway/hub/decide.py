@@ -29,9 +29,9 @@ from fairway.workloads.hub.objects import hub_object
 def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     match message := heard.message:
         case SettingSeen():
-            return setting_seen(view.hub_settings, heard, message, now)
+            return setting_seen(view, heard, message, now)
         case SettingsListed():
-            return listed(view.hub_settings, message, now)
+            return listed(view, message, now)
         case ObjectSeen():
             return _object_seen(view, heard, message, now)
         case ObjectsListed():
@@ -66,8 +66,10 @@ def _own(view: View, heard: Heard[Hears], now: int) -> Decision:
 def _object_seen(view: View, heard: Heard[Hears], message: ObjectSeen, now: int) -> Decision:
     one = hub_object(message.kind, message.manifest)
     known = view.objects.get(one.uid)
-    if known is None or known.one.kind != one.kind:
+    if known is None:
         return gone(view, one.uid, now)
+    if message.place != known.place:
+        return Decision()  # it was seen anew since, or in another version
     if not known.submitted or known.refused:
         return Decision(reminders=next_turn(view, now))
     made = changed(view, heard, known, one, now)

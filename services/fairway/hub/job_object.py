@@ -64,12 +64,13 @@ class OwnersWish(Struct):
 
 class JobObject(Struct):
     """`one` has its manifest until it is handed on. `job` is the id of the job that stands for it; until it is
-    `submitted` of the one that will. `since` is when it was first seen (ms). `refused` is the digest of the submission
-    that was refused."""
+    `submitted` of the one that will. `since` is when it was first seen (ms), `place` that of what was seen last.
+    `refused` is the digest of the submission that was refused."""
 
     one: HubObject
     job: str
     since: int
+    place: int = 0
     submitted: bool = False
     refused: str = ""
     held: HeldObject | None = None

@@ -158,7 +158,7 @@ class HubMemory(JobsMemory[Hears]):
             self.hub_settings.gone(one)
             return
         self.looked[one.key] = one
-        for waiting in self.hub_settings.see(one):
+        for waiting in self.hub_settings.see(one, message.place):
             self.turns.put(waiting)
 
     def apply(self, step: Step) -> None:

@@ -12,11 +12,13 @@ SERVICE = "hub"
 
 
 class SettingSeen(Struct, frozen=True, tag=True):
-    """An object that sets something, as a watch shows it; what is `gone` is as it was last."""
+    """An object that sets something, as a watch shows it; what is `gone` is as it was last. `place` grows with what is
+    seen: a message is heard more than once, and counts until there is a newer one."""
 
     kind: str
     manifest: dict[str, Any]
     gone: bool = False
+    place: int = 0
 
 
 class SettingsListed(Struct, frozen=True, tag=True):
@@ -37,6 +39,7 @@ class ObjectSeen(Struct, frozen=True, tag=True):
     kind: str
     manifest: dict[str, Any]
     gone: bool = False
+    place: int = 0
 
 
 class ObjectsListed(Struct, frozen=True, tag=True):

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+from itertools import count
 
 import structlog
 
@@ -38,6 +39,7 @@ class HubWatches:
         self._hub = hub
         self._bus = bus
         self._writes = writes
+        self._places = count(1)
 
     async def __call__(self, inbox: LocalMessages) -> None:
         self._writes.served.clear()
@@ -72,7 +74,7 @@ class HubWatches:
                 inbox.put(SettingsListed(kind))
                 listed.set()
             elif _is_object(change):
-                inbox.put(SettingSeen(kind, change.manifest, change.gone))
+                inbox.put(SettingSeen(kind, change.manifest, change.gone, next(self._places)))
 
     async def _jobs(self, inbox: LocalMessages, kind: str, listed: asyncio.Event) -> None:
         async for change in self._hub.watch(kind):
@@ -80,7 +82,7 @@ class HubWatches:
             if change.synced:
                 listed.set()
             elif _is_object(change):
-                inbox.put(ObjectSeen(kind, change.manifest, change.gone))
+                inbox.put(ObjectSeen(kind, change.manifest, change.gone, next(self._places)))
 
     async def _bindings(self, inbox: LocalMessages) -> None:
         """What is there is read once, whenever the hub begins to serve the kind."""

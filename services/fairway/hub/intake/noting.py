@@ -84,10 +84,12 @@ def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) ->
     known = view.objects.get(one.uid)
     if known is not None and known.one.kind != one.kind and not as_written(one):
         return  # the hub serves it in another version, too
+    if known is not None and message.place < known.place:
+        return
     if message.gone or leaving(one):
         _gone(view, one)
     elif not child_of_job(one) and not heard.outcomes:
-        _present(view, one, now)
+        _present(view, one, message.place, now)
     elif known is not None and heard.outcomes and heard.outcomes[-1].ok and not known.wish.said:
         same = heard.outcomes[-1].body == cleaned(one.manifest)
         known.wish.said = known.wish.digest if same else _OTHER
@@ -100,7 +102,7 @@ def _gone(view: View, one: HubObject) -> None:
         view.turns.leave(one)
 
 
-def _present(view: View, one: HubObject, now: int) -> None:
+def _present(view: View, one: HubObject, place: int, now: int) -> None:
     known = view.objects.get(one.uid)
     new = known is None
     if known is None:
@@ -109,6 +111,7 @@ def _present(view: View, one: HubObject, now: int) -> None:
     if not known.submitted:
         _submitted_before(view, known)
     known.one = one
+    known.place = place
     _see_status(known, one, now)
     known.wish.digest = wish_of(one)
     known.wish.suspended = suspended(one)

@@ -71,7 +71,7 @@ def look_again(view: View, heard: Heard[object], message: Wish) -> Decision:
         return Decision()
     if (found.manifest.get("metadata") or {}).get("uid") != one.uid:
         return Decision()
-    return Decision(reminders=(Reminder(ObjectSeen(one.kind, found.manifest)),))
+    return Decision(reminders=(Reminder(ObjectSeen(one.kind, found.manifest, place=known.place)),))
 
 
 def gone(view: View, uid: str, now: int) -> Decision:

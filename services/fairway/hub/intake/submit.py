@@ -48,7 +48,7 @@ def turn(view: View, now: int) -> Decision:
     reminders: list[Reminder] = []
     for one in view.turns.batch:
         known = view.objects.get(one.uid)
-        if known is None or known.submitted or one.uid not in view.turns.ready:
+        if known is None or one.uid not in view.turns.ready or (known.submitted and not known.refused):
             continue
         if known.refused:
             reminders += _anew(view, known, now)

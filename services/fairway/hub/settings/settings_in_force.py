@@ -45,9 +45,9 @@ class RefusedSetting(Struct, frozen=True):
 
 class SettingsInForce:
     """`holders` has who is in force where there can be only one; `aside` whom it keeps out, until it goes; `complaints`
-    are those that the record says are refused. `newest` is the version of each object that a watch showed last.
-    `changed_at` is when a priority class, the tree or a queue last came or changed (ms). `spoke` are the uids of whom a
-    condition was written of, and the kinds that have none."""
+    are those that the record says are refused. `newest` is the place of what a watch showed last of each object.
+    `changed_at` is when a priority class, the tree or a queue last came or changed (ms). `spoke` has what
+    was written of whom, by uid, and the kinds that have no conditions."""
 
     def __init__(self, room: WaitingObjects, namespaces: SystemNamespaces = SYSTEM_NAMESPACES) -> None:
         self.room = room
@@ -57,8 +57,8 @@ class SettingsInForce:
         self.aside: dict[Key, dict[Full, HubObject]] = {}
         self.refused: dict[Full, RefusedSetting] = {}
         self.complaints: set[Key] = set()
-        self.newest: dict[Full, str] = {}
-        self.spoke: set[str] = set()
+        self.newest: dict[Full, int] = {}
+        self.spoke: dict[str, str] = {}
         self.changed_at = 0
 
     def recall(self, said: Iterable[fleet.Configured]) -> None:
@@ -95,9 +95,14 @@ class SettingsInForce:
         return self.namespaces.takes_no_job(one.namespace)
 
     # What changes it.
-    def see(self, one: HubObject) -> list[HubObject]:
+    def see(self, one: HubObject, place: int) -> list[HubObject]:
         """Returns as `taken` does: a policy of the record goes along with jobs once the hub has shown it."""
-        self.newest[one.kind, one.key] = version_of(one)
+        full = (one.kind, one.key)
+        if place < self.newest.get(full, 0):
+            return []
+        self.newest[full] = place
+        if full in (kept_out := self.aside.get(place_of(one.key), {})):
+            kept_out[full] = one
         known = self.in_force.get(one.key)
         same = known is not None and (known.kind, known.digest) == (one.kind, one.digest)
         return self.taken(one) if same and is_policy(one.manifest) and one.key not in self.room.manifests else []
@@ -108,7 +113,7 @@ class SettingsInForce:
         self.newest.pop(full, None)
         self.refused.pop(full, None)
         self.aside.get(place_of(one.key), {}).pop(full, None)
-        self.spoke.discard(one.uid)
+        self.spoke.pop(one.uid, None)
 
     def announced(self, one: HubObject) -> None:
         """Its owner was told that it is refused."""
@@ -155,8 +160,3 @@ class SettingsInForce:
     def unseen(self, kind: str) -> list[Key]:
         """Those in force of a kind that the hub, asked for all of them, has not shown."""
         return sorted(key for key, one in self.in_force.items() if one.kind == kind and (kind, key) not in self.newest)
-
-
-def version_of(one: HubObject) -> str:
-    meta = one.manifest.get("metadata") or {}
-    return f"{one.uid}/{meta.get('resourceVersion', '')}"

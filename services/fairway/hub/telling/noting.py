@@ -4,10 +4,10 @@ from typing import Any
 
 from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.domain.job import Job
-from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, STATUS, UNBIND
+from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, NOT_TAKEN, STATUS, UNBIND
 from fairway.hub.job_object import JobObject
 from fairway.hub.messages import SettingSeen, Show, Tell, Turn, Unbind
-from fairway.hub.settings.judge import seen_as
+from fairway.hub.settings.judge import mark_of, seen_as
 from fairway.hub.telling import pending_update as pending
 from fairway.hub.telling import statuses
 from fairway.hub.telling.bindings import DIGEST, stamps_of
@@ -90,7 +90,7 @@ def outcomes(view: View, heard: Heard[Any]) -> None:
         case Show(uid) if (known := view.objects.get(uid)) is not None:
             _shown(known, sent.calls[0], heard.outcomes[-1])
         case SettingSeen() as message:
-            _of_setting(view, message, heard.outcomes)
+            _of_setting(view, message, sent, heard.outcomes)
         case Unbind(namespace, name) if heard.outcomes[-1].ok:
             view.telling.bindings.there.pop((namespace, name), None)
 
@@ -123,13 +123,14 @@ def _shown(known: JobObject, call: Call, outcome: Outcome) -> None:
         statuses.not_written(known, outcome.body)
 
 
-def _of_setting(view: View, message: SettingSeen, made: tuple[Outcome, ...]) -> None:
+def _of_setting(view: View, message: SettingSeen, sent: Sent, made: tuple[Outcome, ...]) -> None:
     one = seen_as(message)
     known = view.hub_settings
-    for outcome in made:
-        if outcome.call.verb == CONDITION and outcome.ok:
-            known.spoke.add(one.kind if outcome.code == NO_STATUS else one.uid)
-        elif outcome.call.verb == EVENT and outcome.ok:
+    for call, outcome in zip(sent.calls, made, strict=True):
+        if call.verb == CONDITION and outcome.ok and outcome.code != NOT_TAKEN:
+            key = one.kind if outcome.code == NO_STATUS else one.uid
+            known.spoke[key] = mark_of(call.body.condition)
+        elif call.verb == EVENT and outcome.ok:
             known.announced(one)
 
 
