@@ -176,6 +176,7 @@ def state_hash(fleet: SimulatedFleet) -> str:
         found.update(repr((name, member.held())).encode())
     if fleet.hub is not None:
         store = fleet.hub.api.store
-        for one in (found_there for storage in sorted(store.storages()) for found_there in store.shelf(storage)):
-            found.update(repr((one.key, one.obj)).encode())
+        for storage in sorted(store.storages()):
+            for there in store.shelf(storage):
+                found.update(repr((there.key, there.obj)).encode())
     return found.hexdigest()
