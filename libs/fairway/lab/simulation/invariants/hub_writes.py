@@ -9,7 +9,7 @@ from fairway.domain.events import message_id
 from fairway.domain.job import State
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.text.decoding import decoder
-from fairway.lab.kubesim.api.store import Event
+from fairway.lab.kubesim.api.store import Event, StoredObject
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.cluster import BINDING, EVENT, SimulatedHub, said, uid_of
 from fairway.lab.simulation.invariants.at_the_end import Found, rows
@@ -62,6 +62,7 @@ class HubChecks:
         self._lives: dict[str, _Lives] = {}
         self._uids: dict[str, str] = {}
         self._quiet_since = 0
+        self._told_in: dict[str, tuple[object, ...]] = {}
         for kind in (*KINDS, EVENT, BINDING):
             hub.api.store.listen(hub.resource(kind).storage, self._seen)
 
@@ -76,10 +77,8 @@ class HubChecks:
         match message:
             case wire.Admitted() if message.spec.hub is not None:
                 self._admitted(message.spec.hub.uid, message.job)
-            case wire.Rejected() if message.hub is not None:
-                lives = self._of(message.hub.uid, message.job)
-                lives.refused.add(message.job)
-                lives.ended = True
+            case wire.Rejected():
+                self._rejected(message)
             case wire.Succeeded() | wire.Cancelled():
                 self._ends(message.job)
             case wire.Failed() | wire.Lost() if message.final:
@@ -99,6 +98,13 @@ class HubChecks:
         lives.admitted.append(job)
         lives.ended = False
 
+    def _rejected(self, message: wire.Rejected) -> None:
+        uid = message.hub.uid if message.hub is not None else self._uids.get(message.job, "")
+        if uid:
+            lives = self._of(uid, message.job)
+            lives.refused.add(message.job)
+            lives.ended = True
+
     def _of(self, uid: str, job: str) -> _Lives:
         self._uids[job] = uid
         return self._lives.setdefault(uid, _Lives())
@@ -116,6 +122,8 @@ class HubChecks:
             return
         self._owns(process)
         kind = kind_of(event.new)
+        if kind == EVENT:
+            self._told_in[event.new.key.name] = self._memory_of(process)
         if kind not in KINDS or event.old is None:
             if event.type == "ADDED" and event.new.obj["kind"] not in _WRITES:
                 self._breach("hub write", "", f"{process.name} makes a {kind} {event.new.key}")
@@ -146,6 +154,17 @@ class HubChecks:
         if self._fleet.writer.asked > knows:
             self._breach("hub owner", "", f"{process.name} writes, and {owner} has the lease since {since - T0} ms")
 
+    def _memory_of(self, process: SimulatedProcess) -> tuple[object, ...]:
+        """What tells one memory of the service from the next one."""
+        return (id(process), self._fleet.store.epoch, *self._fleet.books.leases.get(_SERVICE, ()))
+
+    def _again(self, one: StoredObject, cause: wire.JobMessage) -> tuple[object, ...]:
+        """What besides lets the same be told once more: an answer to another change, or that the service began anew and
+        does not know which reasons to wait it has told."""
+        if isinstance(cause, wire.Unchanged | wire.Held):
+            return (one.key.name,)
+        return self._told_in[one.key.name] if isinstance(cause, wire.Blocked | wire.Queue) else ()
+
     # Everything.
 
     def look(self) -> None:
@@ -173,12 +192,12 @@ class HubChecks:
     def _told_twice(self) -> Found:
         """Of one attempt each thing is told once."""
         causes = {message_id("note", one.id): _message(one.data) for one in self._fleet.bus.stored(JOBS)}
-        told: dict[tuple[str, int, str], str] = {}
+        told: dict[tuple[object, ...], str] = {}
         for one in self._hub.every(EVENT):
             cause = causes.get(one.key.name.rpartition(".")[2])
             if not isinstance(cause, wire.JobMessage):
                 continue
-            key = (cause.job, cause.attempt, one.obj["reason"])
+            key = (cause.job, cause.attempt, one.obj["reason"], *self._again(one, cause))
             if key in told:
                 yield "hub events", cause.job, f"of attempt {cause.attempt} {one.obj['reason']} is told twice"
             told[key] = one.key.name
