@@ -12,7 +12,7 @@ from fairway.domain.job import State
 from fairway.domain.submission import digest_of
 from fairway.domain.tenancy.submission_limits import limit_for
 from fairway.hub.intake.owners_wish import revised
-from fairway.hub.job_object import JobObject, client_of, job_of, named, suspended, wish_of
+from fairway.hub.job_object import JobObject, client_of, job_of, named, refused_as, suspended, wish_of
 from fairway.hub.known_objects import KnownObjects
 from fairway.hub.messages import ObjectSeen
 from fairway.hub.telling import noting as telling
@@ -76,7 +76,7 @@ def _submitted_before(view: View, known: JobObject) -> None:
     known.submitted = True
     job = view.jobs.get(known.job)
     if job is not None and job.state is State.REJECTED:
-        known.refused = job.refused
+        known.refused = refused_as(job)
 
 
 def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) -> None:
