@@ -85,6 +85,8 @@ class _Run:
             member.fate = people.fate
         await above.settle_in()
         fleet.begin()
+        if self._hub is not None:
+            await self._hub.in_force()
         looking = asyncio.ensure_future(self._look())
         await asyncio.gather(people.live(above), *([self._users.live()] if self._users else []))
         await self._quiet()

@@ -180,13 +180,16 @@ class HubEnd:
             yield "hub binding", "", f"{self.bindings[uid].key.name} belongs to an object that is gone"
         for uid, jobs in sorted(self.jobs.items()):
             if uid not in present:
-                yield from self._left(jobs)
+                yield from self._left(uid, jobs)
 
-    def _left(self, jobs: list[Job]) -> Iterator[tuple[str, str, str]]:
+    def _left(self, uid: str, jobs: list[Job]) -> Iterator[tuple[str, str, str]]:
+        """Of a job that had ended before, its object was deleted while nobody looked: that is not found out."""
+        looked = not self.fleet.faults.profile.kills
         for job in jobs:
             if not job.ended:
                 yield "hub deleted", job.id, f"its object was deleted, and it is {job.state.value}"
-            for member in self.fleet.members.values():
+            unseen = not looked and job.since < self.hub.wanted[uid].gone
+            for member in () if unseen else self.fleet.members.values():
                 if any(member.whose(one)[0] == job.id for one in member.ours()):
                     yield "hub deleted", job.id, f"its object was deleted, and something of it is in {member.name}"
 

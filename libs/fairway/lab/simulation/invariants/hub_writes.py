@@ -1,5 +1,6 @@
 """What must always hold of the hub: what is said of its objects, and every write of Fairway's, looked at as it is made."""
 
+import asyncio
 from collections.abc import Callable
 
 import msgspec
@@ -14,6 +15,7 @@ from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.cluster import BINDING, EVENT, SimulatedHub, said, uid_of
 from fairway.lab.simulation.invariants.at_the_end import Found, rows
 from fairway.lab.simulation.invariants.hub_end import HubEnd
+from fairway.lab.simulation.invariants.hub_settings import Settings, unlike
 from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, shown
 from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.members.pods import KINDS
@@ -28,6 +30,7 @@ from fairway.workloads.settings.quota_trees import read_quota_tree
 _message = decoder(wire.Message)
 _heard = decoder(fleet_wire.Message)
 _SERVICE = "hub"
+_LOOK_S = 0.5
 _WRITES = frozenset({"Event", "ResourceBinding"})
 _OVER = (SUCCEEDED, FAILED)
 # So long (ms) after the last fault a job may still be found to be held, and be taken out of its member.
@@ -62,9 +65,13 @@ class HubChecks:
         self._lives: dict[str, _Lives] = {}
         self._uids: dict[str, str] = {}
         self._quiet_since = 0
-        self._told_in: dict[str, tuple[object, ...]] = {}
         for kind in (*KINDS, EVENT, BINDING):
             hub.api.store.listen(hub.resource(kind).storage, self._seen)
+
+    async def in_force(self) -> None:
+        """Returns when the settings of the hub have been said: what comes before them knows no quota tree."""
+        while any(unlike(self._fleet, Settings(self._hub))):
+            await asyncio.sleep(_LOOK_S)
 
     # The record.
 
@@ -122,8 +129,6 @@ class HubChecks:
             return
         self._owns(process)
         kind = kind_of(event.new)
-        if kind == EVENT:
-            self._told_in[event.new.key.name] = self._memory_of(process)
         if kind not in KINDS or event.old is None:
             if event.type == "ADDED" and event.new.obj["kind"] not in _WRITES:
                 self._breach("hub write", "", f"{process.name} makes a {kind} {event.new.key}")
@@ -154,16 +159,11 @@ class HubChecks:
         if self._fleet.writer.asked > knows:
             self._breach("hub owner", "", f"{process.name} writes, and {owner} has the lease since {since - T0} ms")
 
-    def _memory_of(self, process: SimulatedProcess) -> tuple[object, ...]:
-        """What tells one memory of the service from the next one."""
-        return (id(process), self._fleet.store.epoch, *self._fleet.books.leases.get(_SERVICE, ()))
-
     def _again(self, one: StoredObject, cause: wire.JobMessage) -> tuple[object, ...]:
-        """What besides lets the same be told once more: an answer to another change, or that the service began anew and
+        """Who changes or holds a job twice is answered twice; and a service that begins anew, as it does in trouble,
         does not know which reasons to wait it has told."""
-        if isinstance(cause, wire.Unchanged | wire.Held):
-            return (one.key.name,)
-        return self._told_in[one.key.name] if isinstance(cause, wire.Blocked | wire.Queue) else ()
+        trouble = self._fleet.faults.profile.wipes and isinstance(cause, wire.Blocked | wire.Queue)
+        return (one.key.name,) if trouble or isinstance(cause, wire.Unchanged | wire.Held) else ()
 
     # Everything.
 
