@@ -74,9 +74,15 @@ def _of_wish(view: View, known: JobObject, job: Job | None, message: JobMessage)
             wish.answered = True
         case wire.Amended(spec=spec) if wish.asked == spec.manifest.sha256:
             wish.refusal = None
-        case _ if isinstance(message, _AGAIN) and wish.refusal is not None:
+        case _ if isinstance(message, _AGAIN) and (wish.refusal is not None or _unanswered(known, job)):
             wish.said = _OTHER
             view.objects.asked_again.add(known.one.uid)
+
+
+def _unanswered(known: JobObject, job: Job | None) -> bool:
+    """What was asked for is not what the job is, and why was perhaps told to another process."""
+    asked = known.wish.asked
+    return bool(asked) and job is not None and job.spec is not None and job.spec.manifest.sha256 != asked
 
 
 def outcomes(view: View, heard: Heard[Any]) -> None:
