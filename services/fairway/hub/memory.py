@@ -175,6 +175,8 @@ class HubMemory(JobsMemory[Hears]):
         telling.decided(self, heard, made, now)
         if isinstance(heard.message, Turn):
             intake.after_turn(self, made, now)
+        elif isinstance(heard.message, ObjectsListed):
+            self.objects.early = {}
         elif isinstance(heard.message, ObjectSeen) and not made.calls:
             self.objects.left.pop(hub_object(heard.message.kind, heard.message.manifest).uid, None)
         return made

@@ -53,6 +53,8 @@ def word(view: View, known: JobObject, heard: HeardWord, now: int) -> None:
         known.submitted = True
         known.job = message.job
         view.turns.leave(known.one)
+    if message.job != known.job and known.refused and isinstance(message, wire.Rejected):
+        known.job = message.job  # by another process the object was submitted anew, and refused at the door
     if message.job != known.job:
         line.over.append(heard.id)  # of a job that stood for the object before
         pending.touch(line, now)
