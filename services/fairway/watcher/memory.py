@@ -16,7 +16,6 @@ from fairway.runtime.views.settings import Catalog
 from fairway.watcher import object_owner, shown
 from fairway.watcher.missing import PRESENT, Down, Emptied, Late, Listed, StatusSaid, down_of
 from fairway.watcher.object_owner import Observed, without_pods
-from fairway.watcher.shown import MemberStatuses, Sight
 from fairway.watcher.silence import SETTLE_MS, FleetSilence
 from fairway.wire import fleet
 from fairway.workloads.kinds.phase import PENDING
@@ -135,7 +134,7 @@ class WatcherMemory(JobsMemory[object]):
         self.newest[job.id] = max(seen.place, self.newest.get(job.id, 0))
         return seen.place == self.newest[job.id]
 
-    def _look(self, job: Job, seen: Observed, name: str, now: int) -> None:
+    def _look(self, job: Job, seen: Observed, now: int) -> None:
         if job.uid not in ("", object_owner.uid_of(seen.manifest)):
             return  # of the same attempt, and not the object that it was dispatched as
         if job.state is State.RUNNING and (job.attempt, job.cluster) == (seen.attempt, seen.cluster):
@@ -161,8 +160,6 @@ class WatcherMemory(JobsMemory[object]):
                 self._note(write.value)
             elif isinstance(write, decision.Put) and write.table == decision.FREEZE:
                 self.silence.keep(write.value, write.rev)
-        for say in step.events:
-            self.statuses.told(say.message)
 
     def refused(self, step: Step) -> None:
         super().refused(step)
@@ -178,7 +175,6 @@ class WatcherMemory(JobsMemory[object]):
         yield from (Remembered("said", name, said) for name, said in self.said.items())
         yield from (Remembered("deadline", name, until) for name, until in self._deadlines.items())
         yield from (Remembered("unread", name, None) for name in self._unread)
-        yield from (Remembered("shown", name, told) for name, told in self.statuses.said.items())
 
     def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
         match table:
@@ -196,8 +192,6 @@ class WatcherMemory(JobsMemory[object]):
                 self._deadlines[key] = msgspec.json.decode(data, type=int)
             case "unread":
                 self._unread[key] = None
-            case "shown":
-                self.statuses.said[key] = msgspec.json.decode(data, type=tuple[int, str])
             case _:
                 self.silence.recall(table, key, data)
 
@@ -214,7 +208,6 @@ class WatcherMemory(JobsMemory[object]):
         return b"" if table.startswith("ledger/") else data
 
     def _note(self, job: Job) -> None:
-        self.statuses.forget(job)
         if job.state not in PRESENT:
             self.newest.pop(job.id, None)
         if (said := self.said.get(job.id)) and (said.attempt != job.attempt or not shown.goes_on(job)):
