@@ -32,7 +32,9 @@ def simulate(
     pace: Annotated[float, typer.Option(min=1, help="how much more seldom what goes by the clock comes")] = 6.0,
     profile: Annotated[str, typer.Option(help=f"{', '.join(PROFILES)}; all: each in turn")] = "rough",
     replay: Annotated[bool, typer.Option("--replay", help="decide everything again at the end, and compare")] = False,
-    hub: Annotated[bool, typer.Option("--hub", help="with a hub, where most jobs and all settings are applied")] = False,
+    hub: Annotated[
+        bool, typer.Option("--hub", help="with a hub, where most jobs and all settings are applied")
+    ] = False,
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
     """Run a fleet on a virtual clock, with faults drawn from a seed; the same seed is the same run."""

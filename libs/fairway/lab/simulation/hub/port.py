@@ -20,9 +20,7 @@ class HubWriter:
 
 
 class HubPort(MemberPort):
-    def __init__(
-        self, process: SimulatedProcess, hub: SimulatedHub, faults: FaultInjector, writer: HubWriter
-    ) -> None:
+    def __init__(self, process: SimulatedProcess, hub: SimulatedHub, faults: FaultInjector, writer: HubWriter) -> None:
         super().__init__(process, hub, faults)
         self._writer = writer
 

@@ -16,8 +16,8 @@ from fairway.lab.kubesim.api.store import StoredObject
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.cluster import BINDING, SimulatedHub, Wanted, leaving, uid_of
 from fairway.lab.simulation.invariants.at_the_end import Found, rows
-from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, WAITS, shown
 from fairway.lab.simulation.invariants.hub_settings import Settings, unlike
+from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, WAITS, shown
 from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.people.hub_jobs import is_held
 from fairway.wire import jobs as wire
@@ -54,9 +54,7 @@ class HubEnd:
         self.held: Mapping[str, HeldObject] = {
             uid: _held(row.data) for uid, row in sorted(fleet.store.rows.get(decision.HELD, {}).items())
         }
-        self.bindings = {
-            one.obj["metadata"]["ownerReferences"][0]["uid"]: one for one in hub.every(BINDING)
-        }
+        self.bindings = {one.obj["metadata"]["ownerReferences"][0]["uid"]: one for one in hub.every(BINDING)}
 
     def wrong(self) -> Found:
         """The rule, the job or the object's name, and a sentence."""

@@ -218,7 +218,9 @@ class HubUsers:
         one = rng.choice(found)
         if rng.random() < 0.5:
             attempts = str(rng.choice((19, 20, 21)))
-            self._hub.edit(hub_jobs.POLICY, one, lambda now: hub_jobs.annotated(now, "fairway.io/max-attempts", attempts))
+            self._hub.edit(
+                hub_jobs.POLICY, one, lambda now: hub_jobs.annotated(now, "fairway.io/max-attempts", attempts)
+            )
             return
         self._hub.remove(one)
         await asyncio.sleep(rng.choice(_LATER))
