@@ -94,7 +94,10 @@ class HubMemory(JobsMemory[Hears]):
                     self._wants_of(wanted, hub_object(kind, manifest))
                 case Turn():
                     self._wants_for_turn(wanted, now)
-                case Tell(uid) | Show(uid) | Resubmit(uid) | Wish(uid):
+                case Resubmit(uid):
+                    for name in intake.job_anew(self, uid, now):
+                        wanted.add(decision.JOBS, name)
+                case Tell(uid) | Show(uid) | Wish(uid):
                     if (known := self.objects.get(uid)) is not None:
                         wanted.add(decision.JOBS, known.job)
                 case fleet.Shown(job=job):
@@ -150,6 +153,8 @@ class HubMemory(JobsMemory[Hears]):
                     touch(known.pending, now)
             case Turn():
                 self.turns.next_at = None
+            case Resubmit(uid):
+                intake.refused_again(self, uid, now)
             case JobMessage() | fleet.Shown():
                 telling.of_job(self, one, now)
 
