@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from tests.kubernetes.hub.fleet import HubFleet
+from tests.kubernetes.hub.fleet import HubFleet, running
 from tests.kubernetes.support.fleet import KINDS, in_namespace
 
 _numbers = count()
@@ -13,9 +13,8 @@ _numbers = count()
 
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubFleet]:
-    fleet = HubFleet(tmp_path_factory.mktemp("hub"))
-    yield fleet
-    fleet.stop()
+    with running(tmp_path_factory.mktemp("hub")) as fleet:
+        yield fleet
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.kubesim.http.identities import MASTERS, Identity
 from fairway.process.pipeline import EVERYTHING, HUB
@@ -66,20 +68,11 @@ class _Services(EmbeddedFleet):
 class HubFleet(RealFleet):
     """`near` has two nodes of 8 GPUs and runs what it is given; in `far`, once it has joined, jobs just are."""
 
-    def __init__(self, dir: Path) -> None:
-        self.own = Own(dir / "servers")
-        self.own.start("hub", MEMBER, LATE)
-        define(self.own.api("hub"))
-        self.own.api("hub").create("v1/namespaces", {"metadata": {"name": "kube-queue"}})
-        self._services = _Services(dir / "services", self.own)
-        self.own.do(self._services.start())
-        super().__init__(dir / "services")
-        self.members = {name: self.own.api(name) for name in (MEMBER, LATE)}
-
-    def stop(self) -> None:
-        self.hub.http.close()
-        self.own.do(self._services.stop())
-        self.own.stop()
+    def __init__(self, dir: Path, own: Own, services: _Services) -> None:
+        super().__init__(dir)
+        self.own = own
+        self.members = {name: own.api(name) for name in (MEMBER, LATE)}
+        self._services = services
 
     # ---- the hub service
     def kill_hub(self, name: str = HUB) -> None:
@@ -119,8 +112,26 @@ class HubFleet(RealFleet):
         return [one["name"] for one in answer["items"] if not one["stale"]]
 
     def door(self, path: str) -> Any:
-        import httpx
-
         answer = httpx.get(f"{self.url}{path}", headers=self.known, trust_env=False)
         assert answer.is_success, answer.text
         return answer.json()
+
+
+@contextmanager
+def running(dir: Path) -> Iterator[HubFleet]:
+    """Everything in it is ended however the block ends."""
+    own = Own(dir / "servers")
+    try:
+        own.start("hub", MEMBER, LATE)
+        define(own.api("hub"))
+        own.api("hub").create("v1/namespaces", {"metadata": {"name": "kube-queue"}})
+        services = _Services(dir / "services", own)
+        try:
+            own.do(services.start())
+            fleet = HubFleet(services.dir, own, services)
+            yield fleet
+            fleet.hub.http.close()
+        finally:
+            own.do(services.stop())
+    finally:
+        own.stop()
