@@ -133,6 +133,8 @@ class HubMemory(JobsMemory[Hears]):
         for one in heard:
             if one.outcomes:
                 telling.outcomes(self, one)
+            if isinstance(one.message, Resubmit):
+                intake.refused_again(self, one.message.uid, now)
             self._hear(one, now)
 
     def _hear(self, one: Heard[Hears], now: int) -> None:
@@ -153,8 +155,6 @@ class HubMemory(JobsMemory[Hears]):
                     touch(known.pending, now)
             case Turn():
                 self.turns.next_at = None
-            case Resubmit(uid):
-                intake.refused_again(self, uid, now)
             case JobMessage() | fleet.Shown():
                 telling.of_job(self, one, now)
 

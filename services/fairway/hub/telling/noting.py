@@ -10,7 +10,7 @@ from fairway.hub.messages import SettingSeen, Show, Tell, Turn, Unbind
 from fairway.hub.settings.judge import mark_of, seen_as
 from fairway.hub.telling import pending_update as pending
 from fairway.hub.telling import statuses
-from fairway.hub.telling.bindings import DIGEST, stamps_of
+from fairway.hub.telling.bindings import DIGEST, change_of, stamps_of
 from fairway.hub.telling.known_bindings import Written
 from fairway.hub.telling.pending_update import HeardWord, ToldUpdate
 from fairway.hub.telling.telling import Sent
@@ -117,9 +117,10 @@ def _told(view: View, known: JobObject, sent: Sent, made: tuple[Outcome, ...]) -
         elif call.verb == BIND and outcome.code == NOT_SERVED:
             view.telling.bindings.served = False
         elif call.verb == BIND and not outcome.code:
-            meta = call.body.manifest["metadata"]
+            body = call.body.manifest
+            meta = body["metadata"]
             owner = meta["ownerReferences"][0]["uid"]
-            written = Written(owner, meta["annotations"][DIGEST], stamps_of(call.body.manifest))
+            written = Written(owner, meta["annotations"][DIGEST], stamps_of(body), change_of(body))
             view.telling.bindings.there[meta["namespace"], meta["name"]] = written
     pending.told(known.pending, sent.ids)
 

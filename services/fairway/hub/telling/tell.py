@@ -9,7 +9,7 @@ from fairway.explain.events import reason
 from fairway.hub.calls import BIND, EVENT, STATUS, UNBIND, BindingWrite, Place, StatusWrite, failed
 from fairway.hub.job_object import JobObject
 from fairway.hub.messages import Show, Tell, Unbind
-from fairway.hub.telling.bindings import Binding, binding_of, unclaimed
+from fairway.hub.telling.bindings import Binding, Condition, binding_of, unclaimed, up_to_date
 from fairway.hub.telling.events import Note, note_of, note_on
 from fairway.hub.telling.pending_update import HeardWord, take
 from fairway.hub.telling.statuses import next_status
@@ -51,9 +51,20 @@ def _calls(view: View, one: JobObject, now: int) -> tuple[Call, ...]:
     if job is None or job.hub_uid != one.one.uid:
         return ()
     calls = [Call(EVENT, "", job.id, job.attempt, note) for note in _notes(one, job, words)]
-    wish = one.wish
-    binding = binding_of(one.one, job, one.shown.status, wish.refusal, wish.answered)
+    binding = binding_of(one.one, job, one.shown.status, _change(view, one, job))
     return (*calls, *_bound(view, binding, job.id, now))
+
+
+def _change(view: View, one: JobObject, job: Job) -> Condition | None:
+    """What became of its owner's last change. What was told to another process its binding still says."""
+    wish = one.wish
+    if wish.refusal is not None or wish.answered:
+        return up_to_date(wish.refusal)
+    there = view.telling.bindings.of(one.one)
+    if there is None or there.change is None:
+        return None
+    asked = job.spec is None or wish.asked in ("", job.spec.manifest.sha256)
+    return up_to_date(None) if asked and wish.said == wish.digest else there.change
 
 
 def _of_held(view: View, one: JobObject, now: int) -> tuple[Call, ...]:
