@@ -6,13 +6,12 @@ import msgspec
 import pytest
 
 from fairway.domain.decision import Decision
-from fairway.domain.job import Job
+from fairway.domain.job import Job, State
 from fairway.hub import decide, job_object
 from fairway.hub.intake import noting, owners_wish, submit
 from fairway.hub.settings import judge
 from fairway.hub.settings.settings_in_force import SettingsInForce
 from fairway.hub.telling import statuses
-from fairway.lab.simulation.invariants.hub_statuses import shown
 from fairway.workloads.hub.objects import HubObject
 
 Patch = pytest.MonkeyPatch
@@ -21,11 +20,6 @@ Patch = pytest.MonkeyPatch
 def oblivious(patch: Patch) -> None:
     """The hub forgets a deletion that came while nobody looked."""
     patch.setattr(decide, "orphan", lambda view, heard, message, now: Decision())
-
-
-def repeating(patch: Patch) -> None:
-    """Who begins anew submits the hub's objects anew."""
-    patch.setattr(noting, "_submitted_before", lambda view, known: None)
 
 
 def despairing(patch: Patch) -> None:
@@ -62,12 +56,13 @@ def overwriting(patch: Patch) -> None:
     """What any attempt shows is written over what the hub's object shows."""
     see = statuses._see
 
-    def believed(one: Any, job: Job, attempt: int, cluster: str, *rest: Any) -> None:
-        see(one, msgspec.structs.replace(job, attempt=attempt, cluster=cluster), attempt, cluster, *rest)
+    def believed(one: Any, job: Job, message: Any, version: str, now: int) -> None:
         one.shown.attempt = 0
+        runs = msgspec.structs.replace(job, attempt=message.attempt, cluster=message.cluster, state=State.SUCCEEDED)
+        see(one, runs, message, version, now)
 
     patch.setattr(statuses, "_see", believed)
-    patch.setattr(statuses, "_follows", lambda one, before, new: shown(one.one.kind, before) != "")
+    patch.setattr(statuses, "_older", lambda version, newest: False)
 
 
 def forgiving(patch: Patch) -> None:

@@ -30,7 +30,6 @@ MUTATIONS = (
     decisions.hopeful,
     decisions.gullible,
     hub.oblivious,
-    hub.repeating,
     hub.despairing,
     hub.mistaken,
     hub.sleeping,
