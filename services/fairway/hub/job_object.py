@@ -35,7 +35,7 @@ class WantedStatus(Struct):
     waits_first: bool = False
 
 
-class Shown(Struct):
+class ObjectStatus(Struct):
     """The status of the object as JSON; of which job its end is that it shows. `wanted` is still to be shown, and
     `due` when (ms); `tries` how often it was not taken. Attempts before `attempt` are over, of which `version` was
     shown last."""
@@ -75,7 +75,7 @@ class JobObject(Struct):
     refused: str = ""
     held: HeldObject | None = None
     wish: OwnersWish = field(default_factory=OwnersWish)
-    shown: Shown = field(default_factory=Shown)
+    shown: ObjectStatus = field(default_factory=ObjectStatus)
     pending: PendingUpdate = field(default_factory=PendingUpdate)
     told: ToldUpdate = field(default_factory=ToldUpdate)
 

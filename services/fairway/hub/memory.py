@@ -9,7 +9,7 @@ from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.domain.tenancy.submission_limits import Limits
 from fairway.hub import remembering
 from fairway.hub.intake import noting as intake
-from fairway.hub.intake.turns import Turns, limited
+from fairway.hub.intake.turns import SubmissionTurns, limited
 from fairway.hub.intake.waiting_objects import WaitingObjects
 from fairway.hub.job_object import client_of, job_of
 from fairway.hub.known_objects import KnownObjects
@@ -59,7 +59,7 @@ class HubMemory(JobsMemory[Hears]):
 
     def _forget(self) -> None:
         self.hub_settings = SettingsInForce(WaitingObjects(), self._namespaces)
-        self.turns = Turns(self.hub_settings)
+        self.turns = SubmissionTurns(self.hub_settings)
         self.objects = KnownObjects()
         self.telling = Telling()
         self.looked: dict[tuple[str, str, str], HubObject] = {}

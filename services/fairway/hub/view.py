@@ -5,7 +5,7 @@ from typing import Protocol
 
 from fairway.domain.events import JobRows
 from fairway.domain.tenancy.submission_limits import Limits
-from fairway.hub.intake.turns import Turns
+from fairway.hub.intake.turns import SubmissionTurns
 from fairway.hub.known_objects import KnownObjects
 from fairway.hub.settings.settings_in_force import SettingsInForce
 from fairway.hub.telling.telling import Telling
@@ -17,7 +17,7 @@ class View(JobRows, Protocol):
     settings in hand, by their key."""
 
     hub_settings: SettingsInForce
-    turns: Turns
+    turns: SubmissionTurns
     objects: KnownObjects
     telling: Telling
     looked: dict[Key, HubObject]

@@ -25,7 +25,6 @@ from fairway.runtime.service import AnyService, Recording
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import service as watcher
-from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.silence import SETTLE_MS
 
@@ -36,7 +35,7 @@ class Composition(Struct):
     """What services are made from.
 
     `world` gives the ports of one more loop, with a store of its own. `key` is the fleet's, with which objects in
-    members are sealed. `hub` gets the status of its jobs back, where there is one. `queues` takes the queue's view once
+    members are sealed. `hub` is where tenants apply jobs, where there is one. `queues` takes the queue's view once
     it runs. `recording` is told what the memory of a service is given. With `image`, the placeholder image by member,
     room is held in the members. `act` stands in the place of all calls to members. After a silence of most of the fleet
     nothing is given up for `settle_ms`.
@@ -86,7 +85,5 @@ class Composition(Struct):
 
     def _watcher(self) -> Sequence[AnyService]:
         doubts = ObjectDoubts(self.bus, self.members, self.key)
-        mirror = HubStatusMirror(self.hub, self.members, self.clock) if self.hub is not None else None
-        watches = watcher.MemberWatches(self.members, doubts, self.key, mirror)
-        found = [watcher.service(watches, self.catalog, self.meter, self.settle_ms)]
-        return [*found, watcher.returning(mirror)] if mirror is not None else found
+        watches = watcher.MemberWatches(self.members, doubts, self.key)
+        return [watcher.service(watches, self.catalog, self.meter, self.settle_ms)]

@@ -8,6 +8,7 @@ from fairway.watcher import freeze, missing, object_owner
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.watcher.object_checks import COMPARE, compare
 from fairway.watcher.object_owner import Observed
+from fairway.watcher.shown import with_status
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -19,7 +20,10 @@ Hears = wire.Dispatched | fleet.Stranded | Observed | Listed | Emptied | Late
 
 def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     """What is to be said, if nothing is given up by it, or nothing is frozen."""
-    return freeze.frozen_first(view.silence, heard) or freeze.held_back(view.silence, heard, _decided(view, heard, now))
+    if made := freeze.frozen_first(view.silence, heard):
+        return made
+    made = freeze.held_back(view.silence, heard, _decided(view, heard, now))
+    return with_status(view.statuses, heard, made, now)
 
 
 def _decided(view: View, heard: Heard[Hears], now: int) -> Decision:

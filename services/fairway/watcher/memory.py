@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
@@ -18,6 +16,7 @@ from fairway.runtime.views.settings import Catalog
 from fairway.watcher import object_owner
 from fairway.watcher.missing import PRESENT, Down, Emptied, Late, Listed, down_of
 from fairway.watcher.object_owner import Observed, without_pods
+from fairway.watcher.shown import MemberStatuses, Sight
 from fairway.watcher.silence import SETTLE_MS, FleetSilence
 from fairway.wire import fleet
 from fairway.workloads.kinds.phase import PENDING
@@ -27,18 +26,9 @@ from fairway.workloads.kinds.registry import KINDS, status
 _PIECE = 1_000
 
 
-class Sight(Struct, frozen=True):
-    """What the object of a job's attempt shows."""
-
-    job: Job
-    attempt: int
-    cluster: str
-    manifest: dict[str, Any]
-
-
 class WatcherMemory(JobsMemory[object]):
-    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. `sights` are
-    those of the messages in hand: only the present attempt speaks for a job. Nothing is given up for `settle_ms` after
+    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. `statuses`
+    has what was seen of those of the hub, and told. Nothing is given up for `settle_ms` after
     most of the fleet was silent."""
 
     settings: tuple[str, ...] = ("Cluster", "Member")
@@ -46,7 +36,7 @@ class WatcherMemory(JobsMemory[object]):
     def __init__(self, catalog: Catalog, settle_ms: int = SETTLE_MS) -> None:
         super().__init__()
         self.silence = FleetSilence(catalog.members, settle_ms)
-        self.sights: list[Sight] = []
+        self.statuses = MemberStatuses()
         self.new = True
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
@@ -124,7 +114,7 @@ class WatcherMemory(JobsMemory[object]):
                 self.silence.hear(key, row)
 
     def _see(self, heard: Sequence[Heard[object]], now: int) -> None:
-        self.sights = []
+        self.statuses.seen = {}
         for one in heard:
             seen = one.message
             if not isinstance(seen, Observed) or (job := self.jobs.get(seen.job)) is None:
@@ -133,7 +123,7 @@ class WatcherMemory(JobsMemory[object]):
                 continue
             seen = msgspec.structs.replace(seen, attempt=number)
             if self._is_newest(job, seen) and seen.whole:
-                self._look(job, seen, now)
+                self._look(job, seen, one.id, now)
 
     def _is_newest(self, job: Job, seen: Observed) -> bool:
         """False of what was put off, and has changed since."""
@@ -142,10 +132,10 @@ class WatcherMemory(JobsMemory[object]):
         self.newest[job.id] = max(seen.place, self.newest.get(job.id, 0))
         return seen.place == self.newest[job.id]
 
-    def _look(self, job: Job, seen: Observed, now: int) -> None:
+    def _look(self, job: Job, seen: Observed, name: str, now: int) -> None:
         if job.uid not in ("", object_owner.uid_of(seen.manifest)):
             return  # of the same attempt, and not the object that it was dispatched as
-        self.sights.append(Sight(job, seen.attempt, seen.cluster, seen.manifest))
+        self.statuses.seen[name] = Sight(job, seen.attempt, seen.cluster, seen.manifest)
         if job.state is State.RUNNING and (job.attempt, job.cluster) == (seen.attempt, seen.cluster):
             assert job.spec is not None, "a running job was admitted"
             work = job.spec.workload
@@ -164,6 +154,8 @@ class WatcherMemory(JobsMemory[object]):
                 self._note(write.value)
             elif isinstance(write, decision.Put) and write.table == decision.FREEZE:
                 self.silence.keep(write.value, write.rev)
+        for say in step.events:
+            self.statuses.told(say.message)
 
     def remembered(self) -> Iterable[Remembered]:
         yield from self.silence.remembered()
@@ -173,6 +165,7 @@ class WatcherMemory(JobsMemory[object]):
         yield from (Remembered("newest", name, place) for name, place in self.newest.items())
         yield from (Remembered("deadline", name, until) for name, until in self._deadlines.items())
         yield from (Remembered("unread", name, None) for name in self._unread)
+        yield from (Remembered("shown", name, told) for name, told in self.statuses.said.items())
 
     def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
         match table:
@@ -188,6 +181,8 @@ class WatcherMemory(JobsMemory[object]):
                 self._deadlines[key] = msgspec.json.decode(data, type=int)
             case "unread":
                 self._unread[key] = None
+            case "shown":
+                self.statuses.said[key] = msgspec.json.decode(data, type=tuple[int, str])
             case _:
                 self.silence.recall(table, key, data)
 
@@ -204,6 +199,7 @@ class WatcherMemory(JobsMemory[object]):
         return b"" if table.startswith("ledger/") else data
 
     def _note(self, job: Job) -> None:
+        self.statuses.forget(job)
         if job.state not in PRESENT:
             self.newest.pop(job.id, None)
         if job.state is State.DISPATCHED and job.spec is not None:

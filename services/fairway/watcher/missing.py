@@ -15,6 +15,7 @@ from fairway.domain.quota.tree import MAX_JOBS
 from fairway.domain.resources import describe
 from fairway.watcher.edits import Edit
 from fairway.watcher.object_checks import GONE, LOOK, THERE, ObjectDoubt, ObjectLook
+from fairway.watcher.shown import MemberStatuses
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -85,6 +86,8 @@ class View(JobRows, Protocol):
 
     @property
     def silence(self) -> KnownSilence: ...
+    @property
+    def statuses(self) -> MemberStatuses: ...
 
 
 def early(job: Job, manifest: dict[str, Any] | None, doubt: ObjectDoubt | None) -> Decision:

@@ -78,7 +78,7 @@ def test_the_hub_is_shown_the_status_of_the_attempts_own_object_alone() -> None:
     view = WatcherMemory(Catalog())
     seen = [*(foreign(shows("Up", sealed=None), **other) for other in OTHERS.values()), shows("Up")]
     view.take(ReadRows(rows={(JOBS, job.id): Row(job.rev, msgspec.json.encode(job))}), seen, NOW)
-    assert [uid_of(one.manifest) for one in view.sights] == ["u-9"]
+    assert [uid_of(one.manifest) for one in view.statuses.seen.values()] == ["u-9"]
 
 
 def test_a_list_with_another_object_of_its_labels_does_not_show_that_it_is_there() -> None:

@@ -25,7 +25,7 @@ class TurnRows(Struct):
     unread: frozenset[str] = frozenset()
 
 
-class Turns:
+class SubmissionTurns:
     """`ready` are the objects that may be submitted, as far as is known, by uid; `until` when it is worth looking at
     one again that had to wait (ms), `holders` the jobs for whose end some wait, because they have their names.
     `batch` are those in hand, and `next_at` is when the next turn comes (None: none is to come). `rows` were

@@ -10,7 +10,7 @@ import msgspec
 
 from fairway.domain.job import Job, State
 from fairway.explain.wording import rfc3339
-from fairway.hub.job_object import JobObject, Shown, WantedStatus
+from fairway.hub.job_object import JobObject, ObjectStatus, WantedStatus
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -29,6 +29,7 @@ _LIVES = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 _STARTS = (State.ADMITTED, State.QUEUED, State.DEQUEUED, State.PLACED)
 # A status that is not taken so often, each time made anew on what is shown, is left out.
 _TRIES = 3
+_OfMember = wire.Running | wire.Succeeded | fleet.Shown
 _encode = msgspec.json.Encoder().encode
 
 
@@ -36,7 +37,7 @@ def hear(one: JobObject, job: Job, message: wire.JobMessage, now: int) -> None:
     """What follows from a word of the record on the job, as that is now."""
     match message:
         case wire.Running() | wire.Succeeded() if message.status:
-            _see(one, job, message.attempt, message.cluster, message.status, "", now)
+            _see(one, job, message, "", now)
         case wire.Failed() | wire.Lost() | wire.Rejected() | wire.Cancelled():
             _over(one, job, message, now)
         case wire.Queue() | wire.Blocked() if message.attempt <= 1 and not _status_of(one.shown):
@@ -46,12 +47,14 @@ def hear(one: JobObject, job: Job, message: wire.JobMessage, now: int) -> None:
 
 def see(one: JobObject, job: Job, message: fleet.Shown, now: int) -> None:
     """What follows from what the member's object shows."""
-    _see(one, job, message.attempt, message.cluster, message.status, message.version, now)
+    _see(one, job, message, message.version, now)
 
 
-def _see(one: JobObject, job: Job, attempt: int, cluster: str, seen: Json, version: str, now: int) -> None:
+def _see(one: JobObject, job: Job, message: _OfMember, version: str, now: int) -> None:
     shown = one.shown
-    if job.id != one.job or (job.attempt, job.cluster) != (attempt, cluster) or not _speaks(job):
+    attempt = message.attempt
+    seen = message.status
+    if job.id != one.job or (job.attempt, job.cluster) != (attempt, message.cluster) or not _speaks(job):
         return
     state = end_of(one.one.kind, seen)
     over = state in _OVER
@@ -152,7 +155,7 @@ def not_written(one: JobObject, found: Json | None) -> None:
         one.shown.status = _encode(found) if found else b""
 
 
-def _status_of(shown: Shown) -> Json:
+def _status_of(shown: ObjectStatus) -> Json:
     return msgspec.json.decode(shown.status) if shown.status else {}
 
 

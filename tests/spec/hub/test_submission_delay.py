@@ -6,7 +6,7 @@ from fairway.hub.intake.submission_delay import SETTLE_MS, SubmissionDelay
 from fairway.hub.intake.waiting_objects import WaitingObjects
 from fairway.workloads.hub.objects import cleaned
 from fairway.workloads.settings.policies import read_policy
-from tests.spec.gateway.hub_objects import JOB, HubObject, hub_object, job, policy, thing
+from tests.spec.hub.hub_objects import JOB, HubObject, hub_object, job, policy, thing
 
 NOW = 1_000_000
 LONG_AGO = 0

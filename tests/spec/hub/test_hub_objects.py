@@ -24,7 +24,7 @@ from fairway.workloads.hub.objects import (
     problems_of,
     withdrawn,
 )
-from tests.spec.gateway.hub_objects import CLASS, CPP, JOB, PP, PROFILE, QUEUE, TREE, job, policy, thing, tree
+from tests.spec.hub.hub_objects import CLASS, CPP, JOB, PP, PROFILE, QUEUE, TREE, job, policy, thing, tree
 
 HTTP = Actor("ada", "http", "r-1")
 

@@ -9,7 +9,7 @@ from fairway.hub.intake.waiting_objects import WaitingObjects
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.hub.objects import HubObject, cleaned
 from fairway.workloads.settings.policies import read_policy
-from tests.spec.gateway.hub_objects import CPP, ONE, job, policy
+from tests.spec.hub.hub_objects import CPP, ONE, job, policy
 
 WIDE = f"{CPP}.policy.karmada.io/v1alpha1"
 

@@ -8,7 +8,7 @@ from fairway.hub.telling.events import Note, manifest_of, note_on
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import Life, back, dequeued, dispatched, failing, place, queued, running
-from tests.spec.gateway.hub_objects import job
+from tests.spec.hub.hub_objects import job
 
 HUB = wire.HubRef("u-1", "pytorchjobs")
 
