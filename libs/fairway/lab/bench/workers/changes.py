@@ -29,7 +29,8 @@ from fairway.lab.fleet.fleet import running as fleet_running
 from fairway.wire import subjects
 
 _INSTANCES = 2
-_WINDOW = 64
+# Of those under way some come by the hub, which does not wait for the others.
+_WINDOW = 160
 _AFTER_S = 1.5
 # Between two looks whether the next owner has decided anything (s).
 _LOOK_S = 0.01

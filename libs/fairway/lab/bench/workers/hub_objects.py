@@ -32,12 +32,12 @@ class HubObjects:
         """One after the other until it is enough; `sent` is told the id that the job of each is going to have."""
         while not enough():
             one = next(self._objects)
-            namespace, name = where = one["metadata"]["namespace"], one["metadata"]["name"]
+            meta = one["metadata"]
             await self._hub.create(_KIND, one)
-            found = await self._hub.get(_KIND, *where)
+            found = await self._hub.get(_KIND, meta["namespace"], meta["name"])
             assert found is not None, "it was made just now"
-            sent(job_id(namespace, f"{HUB_CLIENT}{found['metadata']['uid']}", name))
-            self.names.append((namespace, name))
+            sent(job_id(meta["namespace"], f"{HUB_CLIENT}{found['metadata']['uid']}", meta["name"]))
+            self.names.append((meta["namespace"], meta["name"]))
             await asyncio.sleep(_EVERY_S)
 
     async def untold(self) -> list[str]:
