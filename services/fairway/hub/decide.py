@@ -1,6 +1,7 @@
 """From what the hub shows and the record says to what is said, held, and written back. Pure."""
 
-from fairway.domain.decision import Decision, Heard, Reminder
+from fairway.domain.decision import Decision, Heard, Reminder, Step
+from fairway.domain.held_object import released
 from fairway.hub.intake.owners_wish import changed, gone, look_again, orphan
 from fairway.hub.intake.submit import next_turn, resubmit, turn
 from fairway.hub.messages import (
@@ -111,7 +112,8 @@ def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, 
 def _all_listed(view: View, now: int) -> Decision:
     """Jobs whose object was deleted while nobody looked, and objects that were to be told of meanwhile."""
     orphans = tuple(Reminder(Orphan(name)) for name in view.objects.unseen.values())
-    return Decision(reminders=(*orphans, *_everyone(view), *next_turn(view, now)))
+    gone = tuple(Step(released(one)) for one in view.objects.held_before.values())
+    return Decision(gone, reminders=(*orphans, *_everyone(view), *next_turn(view, now)))
 
 
 def _everyone(view: View) -> tuple[Reminder, ...]:

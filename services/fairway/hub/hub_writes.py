@@ -43,6 +43,16 @@ log = structlog.get_logger()
 AT_ONCE = 16
 
 
+# What an API server answers anybody now and then, and not when it is asked again.
+_PASSING = frozenset({"Conflict", "InternalError", "TooManyRequests"})
+
+
+def _passing(error: ClusterRefused) -> None:
+    """Raises Unreachable where it is worth another try."""
+    if error.code in _PASSING:
+        raise Unreachable(str(error)) from error
+
+
 class HubWrites:
     """`served` is set while the hub is known to have ResourceBindings."""
 
@@ -79,6 +89,7 @@ class HubWrites:
         try:
             await self._hub.create(EVENTS, manifest_of(note, self._clock.now()))
         except ClusterRefused as error:
+            _passing(error)
             if error.code != "AlreadyExists":
                 log.info("event not taken", kind=note.about.kind, name=note.about.name, cause=str(error))
         return Outcome(call, True)
@@ -96,6 +107,7 @@ class HubWrites:
                 log.info("no conditions: its definition has no status subresource", kind=one.kind)
                 return Outcome(call, True, NO_STATUS)
         except ClusterRefused as error:
+            _passing(error)
             log.info("condition not taken", kind=one.kind, name=one.name, cause=str(error))
             return Outcome(call, True, NOT_TAKEN, str(error))
         return Outcome(call, True)
@@ -109,6 +121,7 @@ class HubWrites:
                 return Outcome(call, True)
             return Outcome(call, True, NOT_TAKEN, "it is not there")
         except ClusterRefused as error:
+            _passing(error)
             # The object is another by now, or it does not show what was thought.
             found = await self._get(place)
             mine = found is not None and found["metadata"].get("uid") == place.uid
@@ -138,6 +151,7 @@ class HubWrites:
             if await self._hub.patch(*where, "status") is None:
                 await self._hub.patch(*where)
         except ClusterRefused as error:
+            _passing(error)
             cause = str(error)
             log.info("not submitted anew: delete it and apply it again", kind=place.kind, name=place.name, cause=cause)
             return Outcome(call, True, NOT_TAKEN, cause)
@@ -150,6 +164,7 @@ class HubWrites:
             if not body.known or await self._hub.patch(*where, replacing(body.manifest)) is None:
                 await self._create_binding(where, body.manifest)
         except ClusterRefused as error:
+            _passing(error)
             if error.code == Code.KIND_NOT_SERVED:
                 log.warning("no bindings any more", cause=str(error))
                 self.served.clear()
@@ -162,6 +177,7 @@ class HubWrites:
         try:
             await self._hub.create(BINDING, manifest)
         except ClusterRefused as error:
+            _passing(error)
             if error.code != "AlreadyExists" or await self._hub.patch(*where, replacing(manifest)) is None:
                 raise
 
@@ -170,6 +186,7 @@ class HubWrites:
         try:
             await self._hub.drop(BINDING, body.namespace, body.name)
         except ClusterRefused as error:
+            _passing(error)
             log.info("binding not removed", namespace=body.namespace, name=body.name, cause=str(error))
         return Outcome(call, True)
 
@@ -179,6 +196,7 @@ class HubWrites:
             found = await self._get(place)
             served = found is not None or place.kind in await self._hub.served()
         except ClusterRefused as error:
+            _passing(error)
             log.warning("object not looked up", job=call.job, cause=str(error))
             return Outcome(call, True, NOT_TAKEN, str(error))
         return Outcome(call, True, body=FoundObject(found, served))

@@ -74,11 +74,12 @@ class HubMemory(JobsMemory[Hears]):
         self.hub_settings.recall(self._catalog.taken.of(_KINDS))
 
     def first(self, found: ReadRows | None) -> Wanted | None:
-        """Which live jobs stand for objects of the hub."""
+        """Which live jobs stand for objects of the hub, and which objects are held."""
         if found is None:
-            return Wanted(whole=(decision.LIVE,))
+            return Wanted(whole=(decision.LIVE, decision.HELD))
         if decision.LIVE in found.whole:
             self.objects.unread = sorted(found.whole[decision.LIVE])
+            intake.held_before(self.objects, found.whole.get(decision.HELD, {}))
         intake.live(self.objects, found)
         names = self.objects.unread[:_PIECE]
         del self.objects.unread[:_PIECE]

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from fairway.domain.decision import Call
+from fairway.domain.held_object import HeldObject
 from fairway.hub.calls import (
     BIND,
     CONDITION,
@@ -159,6 +160,7 @@ _PARTS: Mapping[str, tuple[Any, Any, Any]] = {
     "left": _plain(_objects, "left", dict[str, JobObject]),
     "listed": _plain(_objects, "listed", bool),
     "early": _plain(_objects, "early", dict[str, list[HeardWord]]),
+    "held_before": _plain(_objects, "held_before", dict[str, HeldObject]),
     "unseen": _plain(_objects, "unseen", dict[str, str]),
     "bindings": _pairs(lambda known: known.telling.bindings, "there", tuple[str, str], Written),
     "served": _plain(lambda known: known.telling.bindings, "served", bool),

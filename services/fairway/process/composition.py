@@ -35,7 +35,7 @@ class Composition(Struct):
     """What services are made from.
 
     `world` gives the ports of one more loop, with a store of its own. `key` is the fleet's, with which objects in
-    members are sealed. `hub` is where tenants apply jobs, where there is one. `queues` takes the queue's view once
+    members are sealed. `hub` is where tenants apply their jobs, if there is one. `queues` takes the queue's view once
     it runs. `recording` is told what the memory of a service is given. With `image`, the placeholder image by member,
     room is held in the members. `act` stands in the place of all calls to members. After a silence of most of the fleet
     nothing is given up for `settle_ms`.

@@ -4,11 +4,10 @@ from fairway.domain.attempts.retry import attempt_over
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Step
 from fairway.domain.events import Teller
 from fairway.domain.job import Job, State
-from fairway.watcher import freeze, missing, object_owner
+from fairway.watcher import freeze, missing, object_owner, shown
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.watcher.object_checks import COMPARE, compare
 from fairway.watcher.object_owner import Observed
-from fairway.watcher.shown import with_status
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -20,10 +19,7 @@ Hears = wire.Dispatched | fleet.Stranded | Observed | Listed | Emptied | Late
 
 def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     """What is to be said, if nothing is given up by it, or nothing is frozen."""
-    if made := freeze.frozen_first(view.silence, heard):
-        return made
-    made = freeze.held_back(view.silence, heard, _decided(view, heard, now))
-    return with_status(view.statuses, heard, made, now)
+    return freeze.frozen_first(view.silence, heard) or freeze.held_back(view.silence, heard, _decided(view, heard, now))
 
 
 def _decided(view: View, heard: Heard[Hears], now: int) -> Decision:
@@ -46,6 +42,10 @@ def _observed(view: View, heard: Heard[object], message: Observed, now: int) -> 
     seen = object_owner.identified(job, message) if job is not None else None
     if job is None or seen is None:
         return NOTHING  # somebody else's, whatever it says; a Job that a JobSet made carries its labels, too
+    return shown.with_status(view, heard, seen, _of_attempt(view, heard, seen, job, now), now)
+
+
+def _of_attempt(view: View, heard: Heard[object], seen: Observed, job: Job, now: int) -> Decision:
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
         return _stray(view, heard, seen, job, now)
     if job.cancelling or job.recalled == job.attempt or job.state not in missing.PRESENT:

@@ -15,7 +15,6 @@ from fairway.domain.quota.tree import MAX_JOBS
 from fairway.domain.resources import describe
 from fairway.watcher.edits import Edit
 from fairway.watcher.object_checks import GONE, LOOK, THERE, ObjectDoubt, ObjectLook
-from fairway.watcher.shown import MemberStatuses
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -63,6 +62,13 @@ class Down(Struct, frozen=True):
     gang: int = 0
 
 
+class StatusSaid(Struct, frozen=True):
+    """Of an attempt: which status was told to the hub last, by its digest."""
+
+    attempt: int
+    digest: str
+
+
 class KnownSilence(Protocol):
     """`freeze` is what the fleet's silence makes of `frozen`, which is in the store at `frozen_rev`. While most of it
     has not reported yet, nobody is sure."""
@@ -76,18 +82,17 @@ class KnownSilence(Protocol):
 class View(JobRows, Protocol):
     """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows: a `new`
     view has read its rows before it knew. `down` has running jobs whose gang is not up any more; `newest` the place of
-    what was seen last of a present attempt."""
+    what was seen last of a present attempt, `said` what the hub was told of it."""
 
     new: bool
     overdue: list[str]
     held: dict[str, set[str]]
     down: dict[str, Down]
     newest: dict[str, int]
+    said: dict[str, StatusSaid]
 
     @property
     def silence(self) -> KnownSilence: ...
-    @property
-    def statuses(self) -> MemberStatuses: ...
 
 
 def early(job: Job, manifest: dict[str, Any] | None, doubt: ObjectDoubt | None) -> Decision:

@@ -147,8 +147,8 @@ def _seen(cluster: str, change: Change, job: str, attempt: int, gone: bool) -> O
     )
 
 
-class FrozenShown:
-    """Whether evictions are frozen, for an operator."""
+class FreezeShown:
+    """What an operator sees of the memory: whether evictions are frozen."""
 
     def __init__(self, meter: Meter | None) -> None:
         self._meter = meter
@@ -180,5 +180,5 @@ def service(
         act=watches.doubts,
         ticks=((watches.late, _LATE_EVERY_MS),),
         beside=watches,
-        shown=FrozenShown(meter),
+        shown=FreezeShown(meter),
     )

@@ -1,5 +1,6 @@
 """How the memory changes by what is seen of objects that are jobs', what is found of them, and what is said of them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -12,13 +13,13 @@ from fairway.domain.job import State
 from fairway.domain.submission import digest_of
 from fairway.domain.tenancy.submission_limits import limit_for
 from fairway.hub.intake.owners_wish import revised
-from fairway.hub.job_object import JobObject, client_of, job_of, named, suspended, wish_of
+from fairway.hub.job_object import JobObject, client_of, job_of, named, refused_as, suspended, wish_of
 from fairway.hub.known_objects import KnownObjects
 from fairway.hub.messages import ObjectSeen
 from fairway.hub.telling import noting as telling
 from fairway.hub.telling.pending_update import SOON_MS, STATUS_MS, UNCLAIMED_MS, ToldUpdate, touch
 from fairway.hub.view import View
-from fairway.runtime.ports import ReadRows
+from fairway.runtime.ports import ReadRows, Row
 from fairway.runtime.views import row_cache
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -41,6 +42,11 @@ def live(objects: KnownObjects, found: ReadRows) -> None:
         job = row_cache.JOBS.value(table, name, row.data)
         if job.hub_uid and not job.ended and not job.cancelling:
             objects.unseen[job.hub_uid] = job.id
+
+
+def held_before(objects: KnownObjects, found: Mapping[str, Row]) -> None:
+    """By this process or another, of objects that may be gone by now."""
+    objects.held_before = {uid: msgspec.json.decode(row.data, type=HeldObject) for uid, row in sorted(found.items())}
 
 
 def rows(view: View, found: ReadRows) -> None:
@@ -76,7 +82,7 @@ def _submitted_before(view: View, known: JobObject) -> None:
     known.submitted = True
     job = view.jobs.get(known.job)
     if job is not None and job.state is State.REJECTED:
-        known.refused = job.refused
+        known.refused = refused_as(job)
 
 
 def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) -> None:
@@ -108,6 +114,7 @@ def _present(view: View, one: HubObject, place: int, now: int) -> None:
     if known is None:
         known = view.objects.there[one.uid] = JobObject(one, job_of(one), now)
         view.objects.unseen.pop(one.uid, None)
+        known.held = view.objects.held_before.pop(one.uid, None)
     if not known.submitted:
         _submitted_before(view, known)
     known.one = one
@@ -153,6 +160,7 @@ def _as_recorded(view: View, known: JobObject, one: HubObject, now: int) -> None
 
 
 def held(view: View, uid: str, value: HeldObject | None) -> None:
+    view.objects.held_before.pop(uid, None)
     if (known := view.objects.get(uid)) is not None:
         known.held = value
 

@@ -29,10 +29,16 @@ Full = tuple[str, Key]
 
 
 class InForce(Struct, frozen=True):
-    """What the record says of one object: its kind with group, and the digest of its manifest."""
+    """What the record says of one object: its kind with group, the digest of its manifest, and its version then: what
+    changes with every write to its status must not make another submission of the same wish."""
 
     kind: str
     digest: str
+    version: str = ""
+
+
+def _version(manifest: dict[str, Any]) -> str:
+    return str((manifest.get("metadata") or {}).get("resourceVersion") or "")
 
 
 class RefusedSetting(Struct, frozen=True):
@@ -68,7 +74,7 @@ class SettingsInForce:
             kind = f"{one.kind}.{(manifest or {}).get('apiVersion', '')}"
             if manifest is not None and kind in WATCHED:
                 key = (one.kind, one.namespace, one.name)
-                self.in_force[key] = InForce(kind, hub_object(kind, manifest).digest)
+                self.in_force[key] = InForce(kind, hub_object(kind, manifest).digest, _version(manifest))
                 self.holders[place_of(key)] = key
                 if is_policy(manifest):
                     self.room.recall(key, manifest)
@@ -143,7 +149,7 @@ class SettingsInForce:
                 del self.holders[place_of(key)]
             self.room.drop(key)
             return
-        self.in_force[key] = InForce(looked.kind, looked.digest)
+        self.in_force[key] = InForce(looked.kind, looked.digest, _version(looked.manifest))
         self.holders[place_of(key)] = key
         self.aside.get(place_of(key), {}).pop((looked.kind, key), None)
         self.refused.pop((looked.kind, key), None)
@@ -154,8 +160,15 @@ class SettingsInForce:
         """It is in force: the jobs that waited for it, which are then no longer waiting."""
         if isinstance(policy := one.understood[0], Policy):
             # With its version, which the record keeps of what goes along with a job.
-            return self.room.put(policy, cleaned(one.manifest, keep_version=True))
+            return self.room.put(policy, self._as_said(one))
         return self.room.came(one.plain, one.name)
+
+    def _as_said(self, one: HubObject) -> dict[str, Any]:
+        manifest = cleaned(one.manifest, keep_version=True)
+        known = self.in_force.get(one.key)
+        if known is None or known.digest != one.digest or not known.version:
+            return manifest
+        return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": known.version}}
 
     def unseen(self, kind: str) -> list[Key]:
         """Those in force of a kind that the hub, asked for all of them, has not shown."""

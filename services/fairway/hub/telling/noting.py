@@ -5,7 +5,7 @@ from typing import Any
 from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.domain.job import Job
 from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, NOT_TAKEN, STATUS, UNBIND
-from fairway.hub.job_object import JobObject
+from fairway.hub.job_object import JobObject, refused_as
 from fairway.hub.messages import SettingSeen, Show, Tell, Turn, Unbind
 from fairway.hub.settings.judge import mark_of, seen_as
 from fairway.hub.telling import pending_update as pending
@@ -67,16 +67,22 @@ def _of_wish(view: View, known: JobObject, job: Job | None, message: JobMessage)
     wish = known.wish
     match message:
         case wire.Rejected():
-            known.refused = (job.refused if job is not None else "") or _OTHER
+            known.refused = (refused_as(job) if job is not None else "") or _OTHER
             view.objects.asked_again.add(known.one.uid)  # it may have changed already
         case wire.Unchanged(digest=digest, why=why) if wish.asked in ("", digest):
             wish.refusal = why
             wish.answered = True
         case wire.Amended(spec=spec) if wish.asked == spec.manifest.sha256:
             wish.refusal = None
-        case _ if isinstance(message, _AGAIN) and wish.refusal is not None:
+        case _ if isinstance(message, _AGAIN) and (wish.refusal is not None or _unanswered(known, job)):
             wish.said = _OTHER
             view.objects.asked_again.add(known.one.uid)
+
+
+def _unanswered(known: JobObject, job: Job | None) -> bool:
+    """What was asked for is not what the job is, and why was perhaps told to another process."""
+    asked = known.wish.asked
+    return bool(asked) and job is not None and job.spec is not None and job.spec.manifest.sha256 != asked
 
 
 def outcomes(view: View, heard: Heard[Any]) -> None:

@@ -17,6 +17,8 @@ from fairway.hub.view import View
 from fairway.wire import jobs as wire
 
 _AGAIN_MS = 1_000
+# Whether the status is written by now is looked at so often (ms).
+_SHOWS_MS = 200
 _WAITS = wire.Blocked | wire.Queue
 
 
@@ -32,7 +34,11 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
     calls = _calls(view, one, now)
     if calls and (wait := view.telling.pace.wait(now, view.telling.waiting)):
         return Decision(again_in=wait)
-    return Decision(calls=calls) if calls else Decision(done=(*one.pending.over, *one.pending.ids))
+    if calls:
+        return Decision(calls=calls)
+    if one.shown.wanted is not None:  # the words that it follows from are kept until it shows
+        return Decision(again_in=_SHOWS_MS)
+    return Decision(done=(*one.pending.over, *one.pending.ids))
 
 
 def _calls(view: View, one: JobObject, now: int) -> tuple[Call, ...]:
