@@ -104,7 +104,7 @@ async def test_jobs_are_neither_lost_nor_doubled_while_instances_of_every_stage_
     counts = dict(report["counts"])
     assert counts.pop("submitted_dispatching") == 20 + 2 * 100
     assert counts.pop("submitted") >= 100
-    # Of each of seven stages, of the gateway and of the hub's service one is killed and one stopped, and another comes for each.
+    # Of each of seven stages, of gateway and of hub one is killed and one stopped, and another comes for each.
     assert counts.pop("changes") == 9 * 2 * 2
     assert counts.pop("on_hub") > 0
     assert not any(counts.values()), counts

@@ -93,7 +93,9 @@ POLICY = {
 }
 
 
-async def test_killing_the_hubs_service_while_jobs_are_applied_on_the_hub_loses_and_doubles_none(tmp_path: Path) -> None:
+async def test_killing_the_hubs_service_while_jobs_are_applied_on_the_hub_loses_and_doubles_none(
+    tmp_path: Path,
+) -> None:
     plan = FleetPlan(equal_clusters(1, nodes=4, gpus=8), groups=((HUB,), ("agent", *STAGES)))
     async with running(tmp_path, plan) as fleet:
         hub = await KubernetesCluster.from_kubeconfig("hub", fleet.hub_kubeconfig)

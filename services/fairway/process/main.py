@@ -117,8 +117,8 @@ def _control_plane(broker: NatsBroker, process: Process) -> None:
 
 async def run(names: Sequence[str], settings: Settings, ready: Ready | None = None, act: Act | None = None) -> None:
     """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. `act`
-    stands in the place of all calls to members. ValueError when the gateway could not tell who comes, or the hub's service
-    has no hub."""
+    stands in the place of all calls to members. ValueError when the gateway could not tell who comes, or the hub's
+    service has no hub."""
     if "gateway" in names:
         callers_known(settings)
     hub_known(names, settings)
@@ -142,8 +142,8 @@ def hub_known(names: Sequence[str], settings: Settings) -> None:
     """Where all services are asked for it is left out; who asks for it by its name has forgotten the setting."""
     if HUB in names and set(names) != {*EVERYTHING} and not settings.hub_kubeconfig:
         raise ValueError(
-            "the service hub has nothing to do without a hub; set FAIRWAY_HUB_KUBECONFIG to a kubeconfig of the cluster "
-            "where tenants apply their jobs, or leave hub out: without one jobs come by HTTP and the bus only"
+            "the service hub has nothing to do without a hub; set FAIRWAY_HUB_KUBECONFIG to a kubeconfig of the "
+            "cluster where tenants apply their jobs, or leave hub out: without one jobs come by HTTP and the bus only"
         )
 
 

@@ -138,8 +138,8 @@ class RebuildRun(Struct, frozen=True):
 class WorkersRun(Struct, frozen=True):
     """One, two and four instances of each stage; then of each one is killed, and one stopped, under load.
 
-    What goes when is drawn from the seed. The queue and the hub's service that work are killed `takeovers` times each, and
-    stopped as often.
+    What goes when is drawn from the seed. The queue that works, and the hub's service, are killed `takeovers` times
+    each, and stopped as often.
     """
 
     jobs: Annotated[int, typer.Option(min=1, help="for each number, and at least as many while they change")] = 10_000

@@ -130,7 +130,9 @@ class ComingAndGoing:
                 for stage in SINGLE
             },
         }
-        late = f"{len(untold)} objects of the hub do not show their end, such as {', '.join(untold[:3])}" if untold else ""
+        late = (
+            f"{len(untold)} objects of the hub do not show their end, such as {', '.join(untold[:3])}" if untold else ""
+        )
         wrong = "; ".join(filter(None, (told.wrong, late)))
         return BenchOutcome(figures=figures, counts=counts, details=details, wrong=wrong)
 

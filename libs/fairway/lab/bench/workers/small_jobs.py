@@ -77,7 +77,9 @@ def submissions(seed: int) -> Iterator[tuple[str, Outgoing]]:
     while True:
         number += 1
         tenant = draw.choice(tenants)
-        yield submission(tenant, f"small-{number:07d}", submitted(tenant, _job(tenant, NAME, draw.choice((1, 1, 2, 4)))))
+        yield submission(
+            tenant, f"small-{number:07d}", submitted(tenant, _job(tenant, NAME, draw.choice((1, 1, 2, 4))))
+        )
 
 
 def hub_objects(seed: int) -> Iterator[dict[str, Any]]:
