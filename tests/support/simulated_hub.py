@@ -1,4 +1,4 @@
-"""A simulated hub over real HTTP, and a gateway that can be stopped and started beside it."""
+"""A simulated hub over real HTTP, and the hub service, which can be stopped and started beside it."""
 
 import asyncio
 from collections import Counter
@@ -17,10 +17,13 @@ from fairway.adapters.system_clock import SystemClock
 from fairway.domain.fold import fold
 from fairway.domain.job import Job
 from fairway.domain.names import job_id
-from fairway.gateway.service import run_gateway
+from fairway.hub import service as hub_service
 from fairway.lab.kubesim import KubeSim, SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
-from fairway.runtime.ports import Outgoing, World
+from fairway.runtime.loop import Loop
+from fairway.runtime.metrics import Meter
+from fairway.runtime.ports import Outgoing, Wanted, World
+from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Placement
@@ -71,22 +74,34 @@ class Counted:
 
 
 class House:
-    """A hub, and a gateway that can be started and stopped beside a bus and a store that stay."""
+    """A hub, and its service that can be started and stopped beside a bus and a store that stay."""
 
     def __init__(self, hub: KubernetesCluster, inside: SimCluster) -> None:
         self._inside = inside
         self.hub = hub
         self.bus = MemoryBus()
-        self.store = MemoryStore()
+        self.store = MemoryStore(clock=SystemClock())
         self._counted: Any = Counted(hub)
         self.world = World(bus=self.bus, store=self.store, clock=Hasty(), owner="test")
+        self._lives = 0
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        self._task = asyncio.create_task(run_gateway(self.world, self._counted))
+        self._lives += 1
+        self._task = asyncio.create_task(self._run(msgspec.structs.replace(self.world, owner=f"test-{self._lives}")))
+
+    async def _run(self, world: World) -> None:
+        catalog = Catalog()
+        following = asyncio.create_task(catalog.run(world.bus, world.clock))
+        await catalog.known.wait()
+        loop = Loop(hub_service.service(self._counted, world, catalog), world, Meter())
+        await asyncio.gather(following, loop.run())
 
     async def stop(self) -> None:
+        """When all that it has decided is said."""
         assert self._task is not None
+        while (await self.store.read(Wanted(whole=("outbox/hub",)))).whole.get("outbox/hub"):
+            await asyncio.sleep(0.005)
         self._task.cancel()
         await asyncio.wait([self._task])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.domain.decision import Heard, Reminder
+from fairway.domain.decision import Decision, Heard, Reminder
 from fairway.domain.events import message_id
 from fairway.runtime.ports import Delivery, Source, World
 from fairway.runtime.record.senders import wrong_place
@@ -75,6 +75,7 @@ class Inbox:
         self._less = asyncio.Event()
         self._later: set[asyncio.Task[None]] = set()
         self._sources: list[Source] = []
+        self._kept: dict[str, Item] = {}
         self._count = 0
 
     async def run(self) -> None:
@@ -98,6 +99,7 @@ class Inbox:
         """Once `run` is cancelled: all that is in hand goes to whoever listens. Local messages are dropped."""
         self._line = asyncio.Queue(maxsize=2)
         self._local.clear()
+        self._kept.clear()
         self._less.set()
         sources = self._sources
         self._sources = []
@@ -136,18 +138,35 @@ class Inbox:
         self._later.add(task)
         task.add_done_callback(self._later.discard)
 
-    def remind(self, one: Reminder) -> None:
+    def settled(self, item: Item, made: Decision) -> list[Item]:
+        """What is to be acknowledged after a decision on an item: itself, unless it is kept or heard again, and what
+        was kept until now."""
+        for one in made.reminders:
+            self._remind(one)
+        done = [self._kept.pop(name) for name in made.done if name in self._kept]
+        if made.again_in is not None:
+            item.later(made.again_in)
+        elif made.kept and item.durable:
+            self._kept[item.delivery.id] = item
+        else:
+            done.append(item)
+        return done
+
+    def _remind(self, one: Reminder) -> None:
         if one.after:
             self._count += 1
             self.put_later(one.message, one.after, message_id(self._world.owner, self._service.name, self._count))
         else:
             self.put(one.message)
 
-    def forget_local(self) -> None:
-        """What the service was told by itself, or by what runs beside it, is not so any more."""
+    def begin_anew(self) -> None:
+        """What the service was told by itself, or by what runs beside it, is not so any more. What was kept is heard
+        again."""
         for task in self._later:
             task.cancel()
-        self._local = deque(item for item in self._local if item.durable)
+        self._local = deque((*(item for item in self._local if item.durable), *self._kept.values()))
+        self._kept.clear()
+        self._wake.set()
         self._less.set()
 
     async def pause(self, seconds: float) -> None:

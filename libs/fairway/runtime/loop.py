@@ -45,7 +45,6 @@ class Loop:
         self.acting = OutsideCalls(service.act, self.inbox.put_back, self._failed) if service.act else None
         self._past = Past(world.bus, world.store)
         self._tasks = LoopTasks()
-        self._kept: dict[str, Item] = {}
 
     @property
     def waiting(self) -> str:
@@ -89,22 +88,17 @@ class Loop:
         if listening is not None:
             listening.cancel()
             await asyncio.wait((listening,))
-            self._kept.clear()
             await self.inbox.give_back()
 
     async def _begin_anew(self) -> None:
-        """Of a service with one owner, what runs beside it tells everything once more: its memory knows nothing now.
-        What was kept is heard again."""
+        """Of a service with one owner, what runs beside it tells everything once more: its memory knows nothing now."""
         beside = self._tasks.beside
         if not self.service.single or beside is None:
             return
         self._tasks.beside = None
         beside.cancel()
         await asyncio.wait((beside,))
-        self.inbox.forget_local()
-        for item in self._kept.values():
-            self.inbox.put_back(item)
-        self._kept.clear()
+        self.inbox.begin_anew()
 
     async def _open(self) -> None:
         await self._begin_anew()
@@ -242,19 +236,7 @@ class Loop:
         return list(conflicts.values())
 
     def _acknowledge(self, plans: Sequence[CallPlan]) -> None:
-        over: list[Item] = []
-        for plan in plans:
-            made = plan.decision
-            if made.again_in is not None:
-                plan.item.later(made.again_in)
-            elif made.kept and plan.item.durable:
-                self._kept[plan.heard.id] = plan.item
-            else:
-                over.append(plan.item)
-            over += [self._kept.pop(name) for name in made.done if name in self._kept]
-            for one in made.reminders:
-                self.inbox.remind(one)
-        self.inbox.ack(over)
+        self.inbox.ack([item for plan in plans for item in self.inbox.settled(plan.item, plan.decision)])
 
     async def _failed(self, plan: CallPlan, error: BaseException) -> None:
         """A handler raised: try again with growing delay, then keep the message where an operator finds it."""

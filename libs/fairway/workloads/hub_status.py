@@ -29,11 +29,13 @@ def as_seen(shown: Json, seen: Json) -> Json:
 
 class Ends(Struct, frozen=True):
     """`shows` is what follows on `shown` when the member says `seen`. `waits`: the attempt is over and another one
-    follows. `fails`: the job is over, and no member says so."""
+    follows. `fails`: the job is over, and no member says so. `queued`: it waits for its first attempt (None: the kind
+    has no word for that)."""
 
     waits: Callable[[Json, StatusWord], Json]
     fails: Callable[[Json, StatusWord], Json]
     shows: Callable[[Json, Json], Json] = as_seen
+    queued: Callable[[Json, StatusWord], Json] | None = None
 
 
 def without(status: Json, *fields: str) -> Json:
@@ -63,6 +65,11 @@ def condition(kind: str, value: bool, word: StatusWord) -> Json:
     }
 
 
+def suspended(shown: Json, word: StatusWord) -> Json:
+    """As an operator shows a job whose spec says suspend: for whoever reads the hub, it waits just so."""
+    return {**shown, "conditions": turned(shown.get("conditions"), word, Suspended=True)}
+
+
 # kubeflow.org: conditions, and counts by role.
 def _no_replicas(shown: Json) -> Json:
     return {role: {} for role in shown.get("replicaStatuses") or ()}
@@ -78,7 +85,7 @@ def _training_fails(shown: Json, word: StatusWord) -> Json:
     return {**shown, "conditions": conditions, "replicaStatuses": _no_replicas(shown), "completionTime": word.at}
 
 
-TRAINING = Ends(_training_waits, _training_fails)
+TRAINING = Ends(_training_waits, _training_fails, queued=suspended)
 
 
 # JobSet: conditions, a terminal state, and counts of Jobs (all of whose fields its schema demands).
@@ -91,7 +98,7 @@ def _set_fails(shown: Json, word: StatusWord) -> Json:
     return {**status, "conditions": turned(shown.get("conditions"), word, Failed=True), "terminalState": "Failed"}
 
 
-SET = Ends(_set_waits, _set_fails)
+SET = Ends(_set_waits, _set_fails, queued=suspended)
 
 
 # Volcano: a state with a phase; the counts are of pods that are no more.

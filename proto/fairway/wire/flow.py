@@ -156,9 +156,9 @@ FLOW = (
         "config_refused",
         fleet.ConfigRefused,
         _CONFIG,
-        (HUB, GATEWAY),
+        (HUB,),
         "such an object was refused, and why (the kind is `refused:<kind>`, and so stands in the subject as a hash)",
-        follows=(HUB, GATEWAY),
+        follows=(HUB,),
     ),
     FlowRow(
         "dead_letter",

@@ -13,9 +13,9 @@ from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.tenancy.entitlement import payers
 from fairway.domain.tenancy.profile import Profile, reserved, reserved_reason, tenancy
 from fairway.gateway.http.answers import pod_sets
-from fairway.gateway.hub.objects import CLASS, SETTINGS, TREE
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
+from fairway.workloads.hub.objects import CLASS, SETTINGS, TREE
 from fairway.workloads.kinds.registry import read
 from fairway.workloads.reading.parse import LARGEST_TEXT, with_name
 from fairway.workloads.settings.field_effects import unknown_fields, warnings

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.gateway.hub.objects import SETTINGS, WIDE
 from fairway.wire.reasons import Code, Reason, Refused
+from fairway.workloads.hub.objects import SETTINGS, WIDE
 from fairway.workloads.reading.parse import parse_documents
 from fairway.workloads.settings.policies import is_policy
 

@@ -7,7 +7,9 @@ from msgspec import Struct, structs
 
 from fairway.admission import service as admission
 from fairway.domain.decision import Call, Outcome
+from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.global_scheduler import service as global_scheduler
+from fairway.hub import service as hub
 from fairway.inbound import service as inbound
 from fairway.propagator import service as propagator
 from fairway.propagator.member_calls import MemberCalls
@@ -23,7 +25,6 @@ from fairway.runtime.service import AnyService, Recording
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import service as watcher
-from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.object_doubts import ObjectDoubts
 from fairway.watcher.silence import SETTLE_MS
 
@@ -34,7 +35,7 @@ class Composition(Struct):
     """What services are made from.
 
     `world` gives the ports of one more loop, with a store of its own. `key` is the fleet's, with which objects in
-    members are sealed. `hub` gets the status of its jobs back, where there is one. `queues` takes the queue's view once
+    members are sealed. `hub` is where tenants apply their jobs, if there is one. `queues` takes the queue's view once
     it runs. `recording` is told what the memory of a service is given. With `image`, the placeholder image by member,
     room is held in the members. `act` stands in the place of all calls to members. After a silence of most of the fleet
     nothing is given up for `settle_ms`.
@@ -53,6 +54,7 @@ class Composition(Struct):
     image: Image | None = None
     act: Act | None = None
     settle_ms: int = SETTLE_MS
+    namespaces: SystemNamespaces = SYSTEM_NAMESPACES
 
     def services(self, names: Sequence[str]) -> list[AnyService]:
         """In the order of the names; those that are no loops, gateway and agent, are left out."""
@@ -65,9 +67,14 @@ class Composition(Struct):
             "reserver": lambda: [reserver.service(self.bus, self.catalog)],
             "propagator": self._propagator,
             "watcher": self._watcher,
+            "hub": self._hub,
         }
         made = [service for name in names if name in makers for service in makers[name]()]
         return [structs.replace(one, recording=self.recording(one.name)) for one in made]
+
+    def _hub(self) -> Sequence[AnyService]:
+        """None where there is no hub."""
+        return [hub.service(self.hub, self.world(), self.catalog, self.namespaces)] if self.hub is not None else []
 
     def _propagator(self) -> Sequence[AnyService]:
         rooms = None
@@ -78,7 +85,5 @@ class Composition(Struct):
 
     def _watcher(self) -> Sequence[AnyService]:
         doubts = ObjectDoubts(self.bus, self.members, self.key)
-        mirror = HubStatusMirror(self.hub, self.members, self.clock) if self.hub is not None else None
-        watches = watcher.MemberWatches(self.members, doubts, self.key, mirror)
-        found = [watcher.service(watches, self.catalog, self.meter, self.settle_ms)]
-        return [*found, watcher.returning(mirror)] if mirror is not None else found
+        watches = watcher.MemberWatches(self.members, doubts, self.key)
+        return [watcher.service(watches, self.catalog, self.meter, self.settle_ms)]

@@ -31,6 +31,7 @@ from fairway.process.members.departures import Departures
 from fairway.process.members.enrolment import Enrolment, follow_file, member_options
 from fairway.process.members.pull_mode import JOINED_BY, announce, given_by, keep_informed
 from fairway.process.members.token_renewal import Renewal
+from fairway.process.pipeline import HUB
 from fairway.process.settings import Settings
 from fairway.process.streams import provisioned, views_provisioned
 from fairway.propagator.held_room import PAUSE
@@ -94,7 +95,7 @@ class Parts(Struct):
             limiter = Limiter(self.world(), lambda: self.catalog.limits)
             door = structs.replace(self.world(), bus=self.bus.with_past_of(self.readers))
             process.door = create_app(door, http_settings(self, limiter))
-            tasks.append(run_gateway(self.world(), self.hub, process.url, limiter, self.settings.namespaces))
+            tasks.append(run_gateway(self.hub, self.clock, process.url))
         if "agent" in process.names:
             tasks.append(self.clusters.follow(self._agent, facts=True))
         return tasks + self._enrolling(process.names)
@@ -146,7 +147,7 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
         await views_provisioned(bus, settings)
     enrolment = Enrolment(settings, bus)
     with_members = act is None and not WITH_MEMBERS.isdisjoint(names)
-    with_hub = settings.hub_kubeconfig and not {*WITH_MEMBERS, "gateway"}.isdisjoint(names)
+    with_hub = settings.hub_kubeconfig and not {*WITH_MEMBERS, "gateway", HUB}.isdisjoint(names)
     if with_members or with_hub:
         kubeconfig.load()
     hub = await _hub(settings) if with_hub else None
@@ -213,6 +214,7 @@ def composition(parts: Parts) -> Composition:
         image,
         parts.act,
         settle_ms=round(parts.settings.watch_silence * 1000) + LIST_MS,
+        namespaces=parts.settings.namespaces,
     )
 
 

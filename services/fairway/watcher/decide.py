@@ -4,7 +4,7 @@ from fairway.domain.attempts.retry import attempt_over
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Step
 from fairway.domain.events import Teller
 from fairway.domain.job import Job, State
-from fairway.watcher import freeze, missing, object_owner
+from fairway.watcher import freeze, missing, object_owner, shown
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.watcher.object_checks import COMPARE, compare
 from fairway.watcher.object_owner import Observed
@@ -42,6 +42,10 @@ def _observed(view: View, heard: Heard[object], message: Observed, now: int) -> 
     seen = object_owner.identified(job, message) if job is not None else None
     if job is None or seen is None:
         return NOTHING  # somebody else's, whatever it says; a Job that a JobSet made carries its labels, too
+    return shown.with_status(view, heard, seen, _of_attempt(view, heard, seen, job, now), now)
+
+
+def _of_attempt(view: View, heard: Heard[object], seen: Observed, job: Job, now: int) -> Decision:
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
         return _stray(view, heard, seen, job, now)
     if job.cancelling or job.recalled == job.attempt or job.state not in missing.PRESENT:

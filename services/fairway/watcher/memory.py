@@ -1,11 +1,9 @@
-"""What the watcher remembers: jobs with their deadlines, who is where, who is silent, and what was seen last."""
+"""What the watcher remembers: jobs with their deadlines, who is where, who is silent, what was seen last, and said."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Step
@@ -15,8 +13,8 @@ from fairway.runtime.ports import ReadRows, Wanted
 from fairway.runtime.service import Remembered
 from fairway.runtime.views.jobs import JobsMemory
 from fairway.runtime.views.settings import Catalog
-from fairway.watcher import object_owner
-from fairway.watcher.missing import PRESENT, Down, Emptied, Late, Listed, down_of
+from fairway.watcher import object_owner, shown
+from fairway.watcher.missing import PRESENT, Down, Emptied, Late, Listed, StatusSaid, down_of
 from fairway.watcher.object_owner import Observed, without_pods
 from fairway.watcher.silence import SETTLE_MS, FleetSilence
 from fairway.wire import fleet
@@ -25,44 +23,37 @@ from fairway.workloads.kinds.registry import KINDS, status
 
 # At most so many rows that nobody speaks of are read with one batch: after a rebuild there may be a hundred thousand.
 _PIECE = 1_000
-
-
-class Sight(Struct, frozen=True):
-    """What the object of a job's attempt shows."""
-
-    job: Job
-    attempt: int
-    cluster: str
-    manifest: dict[str, Any]
+# Of so many jobs it is remembered which status was said last; of one that is forgotten it is said once more.
+_MOST_SAID = 100_000
 
 
 class WatcherMemory(JobsMemory[object]):
-    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. `sights` are
-    those of the messages in hand: only the present attempt speaks for a job. Nothing is given up for `settle_ms` after
-    most of the fleet was silent."""
+    """Jobs, with the start deadlines of those dispatched, and which jobs the ledger has in which cluster. `said` is
+    for the statuses of present attempts. Nothing is given up for `settle_ms` after most of the fleet was silent."""
 
     settings: tuple[str, ...] = ("Cluster", "Member")
 
     def __init__(self, catalog: Catalog, settle_ms: int = SETTLE_MS) -> None:
         super().__init__()
         self.silence = FleetSilence(catalog.members, settle_ms)
-        self.sights: list[Sight] = []
         self.new = True
         self.held: dict[str, set[str]] = {}
         self.overdue: list[str] = []
         self.down: dict[str, Down] = {}
         self.newest: dict[str, int] = {}
+        self.said: dict[str, StatusSaid] = {}
         self._deadlines: dict[str, int] = {}
         self._unread: dict[str, None] = {}
         self._version = 0
 
     def begin(self) -> None:
         """What was seen in the members stays: they do not show it again because a store was lost. Nor is a freeze over
-        with it."""
+        with it. What was said may have been lost on its way."""
         super().begin()
         self.held.clear()
         self._deadlines.clear()
         self.newest.clear()
+        self.said.clear()
         self._unread.clear()
         self.silence.forget()
         self._version = 0
@@ -124,7 +115,6 @@ class WatcherMemory(JobsMemory[object]):
                 self.silence.hear(key, row)
 
     def _see(self, heard: Sequence[Heard[object]], now: int) -> None:
-        self.sights = []
         for one in heard:
             seen = one.message
             if not isinstance(seen, Observed) or (job := self.jobs.get(seen.job)) is None:
@@ -134,6 +124,8 @@ class WatcherMemory(JobsMemory[object]):
             seen = msgspec.structs.replace(seen, attempt=number)
             if self._is_newest(job, seen) and seen.whole:
                 self._look(job, seen, now)
+            elif seen.gone and number == job.attempt:
+                self.said.pop(job.id, None)
 
     def _is_newest(self, job: Job, seen: Observed) -> bool:
         """False of what was put off, and has changed since."""
@@ -145,7 +137,6 @@ class WatcherMemory(JobsMemory[object]):
     def _look(self, job: Job, seen: Observed, now: int) -> None:
         if job.uid not in ("", object_owner.uid_of(seen.manifest)):
             return  # of the same attempt, and not the object that it was dispatched as
-        self.sights.append(Sight(job, seen.attempt, seen.cluster, seen.manifest))
         if job.state is State.RUNNING and (job.attempt, job.cluster) == (seen.attempt, seen.cluster):
             assert job.spec is not None, "a running job was admitted"
             work = job.spec.workload
@@ -159,11 +150,21 @@ class WatcherMemory(JobsMemory[object]):
 
     def apply(self, step: Step) -> None:
         super().apply(step)
+        for name, said in shown.said_in(step):
+            self.said.pop(name, None)
+            self.said[name] = said
+        while len(self.said) > _MOST_SAID:
+            del self.said[next(iter(self.said))]
         for write in step.writes:
             if isinstance(write, decision.Put) and write.table == decision.JOBS:
                 self._note(write.value)
             elif isinstance(write, decision.Put) and write.table == decision.FREEZE:
                 self.silence.keep(write.value, write.rev)
+
+    def refused(self, step: Step) -> None:
+        super().refused(step)
+        for name, _ in shown.said_in(step):
+            self.said.pop(name, None)
 
     def remembered(self) -> Iterable[Remembered]:
         yield from self.silence.remembered()
@@ -171,6 +172,7 @@ class WatcherMemory(JobsMemory[object]):
         yield from (Remembered("held", cluster, sorted(names)) for cluster, names in self.held.items())
         yield from (Remembered("down", name, down) for name, down in self.down.items())
         yield from (Remembered("newest", name, place) for name, place in self.newest.items())
+        yield from (Remembered("said", name, said) for name, said in self.said.items())
         yield from (Remembered("deadline", name, until) for name, until in self._deadlines.items())
         yield from (Remembered("unread", name, None) for name in self._unread)
 
@@ -184,6 +186,8 @@ class WatcherMemory(JobsMemory[object]):
                 self.down[key] = msgspec.json.decode(data, type=Down)
             case "newest":
                 self.newest[key] = msgspec.json.decode(data, type=int)
+            case "said":
+                self.said[key] = msgspec.json.decode(data, type=StatusSaid)
             case "deadline":
                 self._deadlines[key] = msgspec.json.decode(data, type=int)
             case "unread":
@@ -206,6 +210,8 @@ class WatcherMemory(JobsMemory[object]):
     def _note(self, job: Job) -> None:
         if job.state not in PRESENT:
             self.newest.pop(job.id, None)
+        if (said := self.said.get(job.id)) and (said.attempt != job.attempt or not shown.goes_on(job)):
+            del self.said[job.id]
         if job.state is State.DISPATCHED and job.spec is not None:
             self.down.pop(job.id, None)
             self._deadlines[job.id] = job.since + job.spec.start_timeout

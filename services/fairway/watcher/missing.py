@@ -62,6 +62,13 @@ class Down(Struct, frozen=True):
     gang: int = 0
 
 
+class StatusSaid(Struct, frozen=True):
+    """Of an attempt: which status was told to the hub last, by its digest."""
+
+    attempt: int
+    digest: str
+
+
 class KnownSilence(Protocol):
     """`freeze` is what the fleet's silence makes of `frozen`, which is in the store at `frozen_rev`. While most of it
     has not reported yet, nobody is sure."""
@@ -75,13 +82,14 @@ class KnownSilence(Protocol):
 class View(JobRows, Protocol):
     """`overdue` are the jobs whose deadline has passed; `held` the ids of jobs by cluster as the ledger knows: a `new`
     view has read its rows before it knew. `down` has running jobs whose gang is not up any more; `newest` the place of
-    what was seen last of a present attempt."""
+    what was seen last of a present attempt, `said` what the hub was told of it."""
 
     new: bool
     overdue: list[str]
     held: dict[str, set[str]]
     down: dict[str, Down]
     newest: dict[str, int]
+    said: dict[str, StatusSaid]
 
     @property
     def silence(self) -> KnownSilence: ...

@@ -15,13 +15,10 @@ from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Unreachable
 from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Consumer, LocalMessages, Service
-from fairway.runtime.views.jobs import JobsMemory
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import object_owner
 from fairway.watcher.decide import Hears, decide
-from fairway.watcher.hub_status import final
-from fairway.watcher.hub_status.mirror import HubStatusMirror
 from fairway.watcher.memory import WatcherMemory
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.object_doubts import ObjectDoubts
@@ -39,15 +36,12 @@ log = structlog.get_logger()
 
 
 class MemberWatches:
-    """Watches every served kind of every cluster, and puts what it sees before the service; `mirror` runs beside it.
-    `key` is the fleet's, with which objects are sealed."""
+    """Watches every served kind of every cluster, and puts what it sees before the service. `key` is the fleet's, with
+    which objects are sealed."""
 
-    def __init__(
-        self, members: Members, doubts: ObjectDoubts, key: bytes, mirror: HubStatusMirror | None = None
-    ) -> None:
+    def __init__(self, members: Members, doubts: ObjectDoubts, key: bytes) -> None:
         self.members = members
         self.doubts = doubts
-        self.mirror = mirror
         self._key = key
         self._places = count(1)
         self._told: tuple[str, ...] | None = None
@@ -56,8 +50,6 @@ class MemberWatches:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.members.follow(partial(self._see, inbox)))
             group.create_task(self.members.follow(partial(self._empty, inbox), facts=True))
-            if self.mirror is not None:
-                group.create_task(self.mirror.run())
 
     async def _see(self, inbox: LocalMessages, cluster: Cluster) -> None:
         """Everything that is done for one member; it all ends when the member goes."""
@@ -155,18 +147,14 @@ def _seen(cluster: str, change: Change, job: str, attempt: int, gone: bool) -> O
     )
 
 
-class ShownToOthers:
-    """What others see of the memory: the mirror what objects show, an operator whether evictions are frozen."""
+class FreezeShown:
+    """What an operator sees of the memory: whether evictions are frozen."""
 
-    def __init__(self, mirror: HubStatusMirror | None, meter: Meter | None) -> None:
-        self._mirror = mirror
+    def __init__(self, meter: Meter | None) -> None:
         self._meter = meter
         self._frozen: Freeze | None = None
 
     def __call__(self, memory: WatcherMemory) -> None:
-        if self._mirror is not None:
-            for one in memory.sights:
-                self._mirror.saw(one.job, one.attempt, one.cluster, one.manifest)
         before = self._frozen
         self._frozen = now = memory.silence.frozen
         if self._meter is not None:
@@ -192,12 +180,5 @@ def service(
         act=watches.doubts,
         ticks=((watches.late, _LATE_EVERY_MS),),
         beside=watches,
-        shown=ShownToOthers(watches.mirror, meter),
+        shown=FreezeShown(meter),
     )
-
-
-def returning(mirror: HubStatusMirror) -> Service[JobsMemory[object], final.Hears]:
-    """What the record calls an end reaches the hub's objects, and is acknowledged when it is there."""
-    decoder = msgspec.json.Decoder(wire.Message)
-    consumer: Consumer[final.Hears] = Consumer(*flow.consumer(final.SERVICE), decoder, place_of)
-    return Service(final.SERVICE, (consumer,), final.decide, JobsMemory[object], act=mirror, most=64)

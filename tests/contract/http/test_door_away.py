@@ -18,12 +18,12 @@ from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
 from fairway.admission.understand import understand
 from fairway.gateway.http.routes import HttpSettings, create_app
-from fairway.gateway.hub.objects import SETTINGS
 from fairway.gateway.service import run_gateway
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
+from fairway.workloads.hub.objects import SETTINGS
 from fairway.workloads.kinds.registry import KINDS
 from tests.support.http_door import ADMIN, POLICY, WIDE, bearer, callers, job
 from tests.support.memory.cluster import MemoryCluster

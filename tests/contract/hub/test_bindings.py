@@ -7,7 +7,7 @@ from typing import Any
 import pytest_asyncio
 
 from fairway.domain.job import Job
-from fairway.gateway.hub.bindings import KIND
+from fairway.hub.telling.bindings import KIND
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code, Reason

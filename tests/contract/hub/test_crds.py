@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 from fairway.cli.crds import pages
 from fairway.cli.main import app
-from fairway.gateway.hub.objects import SETTINGS
 from fairway.workloads.crds import definitions
+from fairway.workloads.hub.objects import SETTINGS
 from tests.paths import ROOT
 
 CRDS = ROOT / "deploy" / "crds"

@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 import pytest_asyncio
 
-from fairway.gateway.hub.objects import hub_object
-from fairway.gateway.hub.ready_conditions import Conditions, SettingStanding, condition_of
+from fairway.hub.settings.ready_conditions import SettingStanding, condition_of
 from fairway.wire import fleet
-from tests.support.memory.clock import ManualClock
+from fairway.workloads.hub.objects import hub_object
 from tests.support.simulated_hub import PP, TREE, House, opened
 
 Json = dict[str, Any]
@@ -172,63 +171,6 @@ async def test_a_priority_class_has_no_status_and_is_told_by_an_event(house: Hou
     found = await house.hub.get(CLASS, "", "high")
     assert found is not None
     assert "status" not in found
-
-
-class Bare:
-    """A hub whose definitions have no status subresource; counts what it is asked."""
-
-    name = "bare"
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    async def patch(self, kind: str, namespace: str, name: str, body: Json, subresource: str = "") -> Json | None:
-        self.asked.append(f"patch {name}/{subresource}")
-        return {} if name != "gone" and not subresource else None
-
-
-async def test_a_kind_without_a_status_subresource_is_asked_once() -> None:
-    hub: Any = Bare()
-    conditions = Conditions(hub, ManualClock(0))
-    task = asyncio.create_task(conditions.run())
-    for name in ("gone", "p", "q"):
-        meta = {"name": name, "namespace": "team-a", "uid": f"u-{name}", "generation": 1}
-        conditions.say(hub_object(PP, {"metadata": meta}), SettingStanding(True, "InForce", "in force"))
-        for _ in range(5):
-            await asyncio.sleep(0)
-    task.cancel()
-    assert hub.asked == ["patch gone/status", "patch gone/", "patch p/status", "patch p/"]
-
-
-class Forgetful:
-    """A hub that drops conditions, as one does whose definition does not name them; keeps what it was sent."""
-
-    name = "forgetful"
-
-    def __init__(self) -> None:
-        self.sent: list[Json] = []
-
-    async def patch(self, kind: str, namespace: str, name: str, body: Json, subresource: str = "") -> Json | None:
-        self.sent.append(body)
-        return {}
-
-
-async def test_a_condition_that_does_not_stay_is_not_written_again_and_those_of_others_stay() -> None:
-    hub: Any = Forgetful()
-    conditions = Conditions(hub, ManualClock(0))
-    task = asyncio.create_task(conditions.run())
-    foreign = {"type": "Other", "status": "True"}
-    meta = {"name": "p", "namespace": "team-a", "uid": "u", "generation": 1, "resourceVersion": "7"}
-    for _ in range(3):
-        conditions.say(
-            hub_object(PP, {"metadata": meta, "status": {"conditions": [foreign]}}),
-            SettingStanding(True, "InForce", "yes"),
-        )
-        await asyncio.sleep(0.01)
-    task.cancel()
-    (body,) = hub.sent
-    assert [one["type"] for one in body["status"]["conditions"]] == ["Other", "Ready"]
-    assert body["metadata"] == {"resourceVersion": "7"}
 
 
 def test_the_time_of_a_condition_is_that_of_its_last_change_of_state() -> None:

@@ -130,9 +130,9 @@ EXAMPLES: dict[str, Struct] = {
     ),
     "reserved": jobs.Reserved(**_HEAD, cluster="north", slots=_SLOTS, expires_at=AT + 60_000, hold="placeholders"),
     "dispatched": jobs.Dispatched(**_HEAD, cluster="north", uid="77aa", adopted=True),
-    "running": jobs.Running(**_HEAD, cluster="north", text="3 of 3 pods are up"),
-    "succeeded": jobs.Succeeded(**_HEAD, cluster="north", text="Succeeded"),
-    "failed": jobs.Failed(**_RETURN, final=True),
+    "running": jobs.Running(**_HEAD, cluster="north", text="3 of 3 pods are up", status={"active": 3}),
+    "succeeded": jobs.Succeeded(**_HEAD, cluster="north", text="Succeeded", status={"succeeded": 3}),
+    "failed": jobs.Failed(**_RETURN, final=True, status={"failed": 1}),
     "lost": jobs.Lost(**_RETURN, final=True),
     "recall": jobs.Recall(**_RETURN),
     "removed": jobs.Removed(**_HEAD, cluster="north"),
@@ -165,6 +165,9 @@ EXAMPLES: dict[str, Struct] = {
     ),
     "stranded": fleet.Stranded(
         at=AT, cluster="north", attempts=(fleet.Strand("llm-1", 2, "n1", "has been NotReady", 61, "team-a"),)
+    ),
+    "shown": fleet.Shown(
+        at=AT, job="llm-1", tenant="team-a", attempt=2, cluster="north", version="4711", status={"active": 2}
     ),
     "freed": fleet.Freed(at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4, labels={"region": "eu"}),
     "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}'), who=_ADA),

@@ -58,16 +58,7 @@ CONSUMERS = {
     "propagator-recall": ("JOBS", ("fairway.job.recall.>",)),
     "watcher": ("JOBS", ("fairway.job.dispatched.>",)),
     "watcher-nodes": ("CLUSTERS", ("fairway.cluster.stranded.>",)),
-    "watcher-hub": (
-        "JOBS",
-        (
-            "fairway.job.failed.>",
-            "fairway.job.lost.>",
-            "fairway.job.rejected.>",
-            "fairway.job.cancelled.>",
-        ),
-    ),
-    "gateway-narrator": (
+    "hub": (
         "JOBS",
         (
             "fairway.job.rejected.>",
@@ -80,8 +71,12 @@ CONSUMERS = {
             "fairway.job.lost.>",
             "fairway.job.cancelled.>",
             "fairway.job.succeeded.>",
+            "fairway.job.amended.>",
+            "fairway.job.unchanged.>",
+            "fairway.job.held.>",
         ),
     ),
+    "hub-status": ("STATUS", ("fairway.status.shown.>",)),
 }
 
 

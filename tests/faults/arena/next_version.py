@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import fairway.agent.messages
-import fairway.gateway.hub.publishing
+import fairway.gateway.http.outgoing
 import fairway.runtime.outbox
 from fairway.cli.main import main
 
@@ -20,6 +20,6 @@ def more(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 if __name__ == "__main__":
-    for module in (fairway.agent.messages, fairway.gateway.hub.publishing, fairway.runtime.outbox):
+    for module in (fairway.agent.messages, fairway.gateway.http.outgoing, fairway.runtime.outbox):
         module._encode = more(module._encode)
     main()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from fairway.gateway.hub.objects import of_hub
+from fairway.workloads.hub.objects import of_hub
 from tests.kubernetes.matrix.fleet import House, Json
 from tests.kubernetes.support.fleet import until
 from tests.support.http_door import job

@@ -8,8 +8,8 @@ import httpx
 import pytest
 import yaml
 
-from fairway.gateway.hub.objects import SETTINGS
 from fairway.wire.reasons import Refused
+from fairway.workloads.hub.objects import SETTINGS
 from fairway.workloads.settings.policies import read_policy
 from fairway.workloads.settings.queues import read_queue
 from fairway.workloads.settings.quota_trees import MOST_CHILDREN, MOST_NAMED, read_quota_tree

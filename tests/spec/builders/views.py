@@ -17,7 +17,7 @@ from fairway.placement.cluster import ClusterView
 from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.reserver.node_rows import node_writes
 from fairway.runtime.views.members import Facts
-from fairway.watcher.missing import Down
+from fairway.watcher.missing import Down, StatusSaid
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.policy import Policy
@@ -64,6 +64,7 @@ class Given:
     held: dict[str, set[str]] = field(default_factory=dict)
     down: dict[str, Down] = field(default_factory=dict)
     newest: dict[str, int] = field(default_factory=dict)
+    said: dict[str, StatusSaid] = field(default_factory=dict)
     new: bool = False
     silence: Silent = field(default_factory=Silent)
     waiting: PutOff = field(default_factory=PutOff)

@@ -10,8 +10,8 @@ from fairway.gateway.callers.rate_limits import Buckets, InHand
 from fairway.gateway.callers.rights_of_kinds import setting, submitting
 from fairway.gateway.callers.tokens import claims
 from fairway.gateway.http.problem import Problem
-from fairway.gateway.hub.objects import SETTINGS, hub_object
 from fairway.workloads.crds import definitions
+from fairway.workloads.hub.objects import SETTINGS, hub_object
 from fairway.workloads.kinds.registry import KINDS
 
 

@@ -18,7 +18,7 @@ from fairway.watcher.memory import WatcherMemory
 from fairway.watcher.missing import Emptied
 from fairway.watcher.object_checks import GONE, LOOK
 from fairway.watcher.object_owner import Observed
-from fairway.watcher.service import ShownToOthers
+from fairway.watcher.service import FreezeShown
 from fairway.watcher.silence import SETTLE_MS
 from fairway.wire import fleet
 from tests.spec.builders.lives import T0, S, dispatched, running
@@ -81,7 +81,7 @@ async def test_a_view_freezes_thaws_and_tells_by_what_was_reported() -> None:
     meter = Meter()
     await store.finish_rebuild("1-a")
     view = WatcherMemory(Catalog())
-    shown = ShownToOthers(None, meter)
+    shown = FreezeShown(meter)
     view.begin()
 
     async def reports(at: int) -> None:

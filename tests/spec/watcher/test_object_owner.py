@@ -5,13 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.domain.decision import JOBS, NOTHING, Decision
-from fairway.runtime.ports import ReadRows, Row
-from fairway.runtime.views.settings import Catalog
+from fairway.domain.decision import NOTHING, Decision
 from fairway.watcher.decide import decide
-from fairway.watcher.memory import WatcherMemory
 from fairway.watcher.object_checks import LOOK, ObjectLook
-from fairway.watcher.object_owner import uid_of
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.workloads.member_copy import job_labels
@@ -73,12 +69,11 @@ def test_before_its_dispatch_is_known_the_seal_decides() -> None:
     assert decide(of(reserved()), foreign(shows("Failed"), uid="u-new"), NOW) == Decision(again_in=100)
 
 
-def test_the_hub_is_shown_the_status_of_the_attempts_own_object_alone() -> None:
-    job = running().now
-    view = WatcherMemory(Catalog())
-    seen = [*(foreign(shows("Up", sealed=None), **other) for other in OTHERS.values()), shows("Up")]
-    view.take(ReadRows(rows={(JOBS, job.id): Row(job.rev, msgspec.json.encode(job))}), seen, NOW)
-    assert [uid_of(one.manifest) for one in view.sights] == ["u-9"]
+def test_the_hub_is_told_the_status_of_the_attempts_own_object_alone() -> None:
+    life = running(hub=wire.HubRef("h-1", "pytorchjobs"))
+    for other in OTHERS.values():
+        assert decide(of(life), foreign(shows("Up", sealed=None), **other), NOW) == NOTHING
+    assert verbs(decide(of(life), shows("Up"), NOW)) == ["shown"]
 
 
 def test_a_list_with_another_object_of_its_labels_does_not_show_that_it_is_there() -> None:

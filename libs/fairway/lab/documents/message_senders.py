@@ -6,7 +6,8 @@ from pathlib import Path
 
 from fairway.wire import flow
 
-# What these say on behalf of the service that calls them (domain/attempts/retry.py, domain/submission.py).
+# What these say on behalf of the service that calls them (domain/attempts/retry.py, domain/submission.py,
+# workloads/hub/objects.py).
 HELPERS = {
     "attempt_over": {"Recall", "Queue"},
     "next_attempt": {"Recall", "Queue"},
@@ -15,6 +16,9 @@ HELPERS = {
     "revision": {"Revise"},
     "holding": {"HoldJob"},
     "cancellation": {"Cancel"},
+    "configured": {"Configured"},
+    "withdrawn": {"Configured"},
+    "not_taken": {"ConfigRefused"},
 }
 _NAMES = {row.message.__name__: row.name for row in flow.FLOW if row.message is not None}
 

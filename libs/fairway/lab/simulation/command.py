@@ -32,6 +32,9 @@ def simulate(
     pace: Annotated[float, typer.Option(min=1, help="how much more seldom what goes by the clock comes")] = 6.0,
     profile: Annotated[str, typer.Option(help=f"{', '.join(PROFILES)}; all: each in turn")] = "rough",
     replay: Annotated[bool, typer.Option("--replay", help="decide everything again at the end, and compare")] = False,
+    hub: Annotated[
+        bool, typer.Option("--hub", help="with a hub, where most jobs and all settings are applied")
+    ] = False,
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
     """Run a fleet on a virtual clock, with faults drawn from a seed; the same seed is the same run."""
@@ -41,7 +44,7 @@ def simulate(
         raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
     profiles = tuple(PROFILES) if profile == "all" else (profile,)
     seeds = count(seed) if runs == 0 else iter(range(seed, seed + runs))
-    plans = (RunPlan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace, replay) for one in seeds)
+    plans = (RunPlan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace, replay, hub) for one in seeds)
     tally = _Tally(output)
     try:
         for outcome in carried_out(plans, runs):

@@ -10,6 +10,8 @@ from fairway.agent.observe import node_of
 from fairway.agent.service import Agent
 from fairway.agent.settings import AgentSettings
 from fairway.domain.resources import Resources, add
+from fairway.lab.simulation.hub.cluster import SimulatedHub
+from fairway.lab.simulation.hub.port import HubPort, HubWriter
 from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChecks
 from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.members.member import SimulatedMember
@@ -41,6 +43,8 @@ PROCESSES = {
         "hands": ("propagator", "watcher"),
     }.items()
 }
+# And where there is a hub.
+HUB_PROCESSES = {"hub-a": ("hub",), "hub-b": ("hub",)}
 # With which this fleet seals what it applies.
 KEY = b"the key of a simulated fleet"
 _AGENT = AgentSettings(heartbeat=15.0, discover=30.0, stranded=60.0)
@@ -57,7 +61,7 @@ class Instant:
 
 
 class SimulatedFleet:
-    """`members` by name with their nodes' GPUs."""
+    """`members` by name with their nodes' GPUs. `writer` is who writes to the `hub`, where there is one."""
 
     def __init__(
         self, faults: FaultInjector, members: dict[str, dict[str, int]], heard: MemberEvents, plan: RunPlan
@@ -72,6 +76,9 @@ class SimulatedFleet:
         self.reach = StoreReach()
         rng = Random(faults.rng.random())
         self.members = {name: SimulatedMember(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
+        self.hub = SimulatedHub(self.clock) if plan.hub else None
+        self.writer = HubWriter()
+        self._work = PROCESSES | (HUB_PROCESSES if plan.hub else {})
         self.processes: dict[str, SimulatedProcess] = {}
         self._lives: dict[str, int] = {}
         self.joined = {name: self.counted(name) for name in members}
@@ -80,7 +87,7 @@ class SimulatedFleet:
         self.deaths = 0
 
     def begin(self) -> None:
-        for name in (*PROCESSES, *(f"agent-{name}" for name in self.members)):
+        for name in (*self._work, *(f"agent-{name}" for name in self.members)):
             self._start(name)
 
     async def publish(self, said: Outgoing) -> None:
@@ -128,7 +135,7 @@ class SimulatedFleet:
         if name.startswith("agent-"):
             self._agent(process, self.members[name.partition("-")[2]], ProcessIds(process, life))
         else:
-            self._services(process, PROCESSES[name], life)
+            self._services(process, self._work[name], life)
 
     def _died(self, process: SimulatedProcess) -> None:
         self.deaths += 1
@@ -163,7 +170,8 @@ class SimulatedFleet:
             recorded = self._plan.replay and service in STAGES
             return Recorder((service, f"{process.name}-{life}"), self.bus, catalog) if recorded else None
 
-        given = Composition(world, bus, clock, catalog, self.meter, members, KEY, recording=recording)
+        hub = HubPort(process, self.hub, self.faults, self.writer) if self.hub and "hub" in names else None
+        given = Composition(world, bus, clock, catalog, self.meter, members, KEY, hub=hub, recording=recording)
 
         async def runs() -> None:
             following = asyncio.create_task(catalog.run(bus, clock))

@@ -6,7 +6,8 @@ from msgspec import Struct
 class RunPlan(Struct, frozen=True):
     """`hours` of trouble in which `jobs` are submitted; quiet follows until everything has ended. What goes by the
     clock comes `pace` times more seldom than in production (runtime/loop.py): a quiet hour is mostly made of it, and
-    nothing but how soon something is found out depends on it. With `replay` every decision is made again at the end."""
+    nothing but how soon something is found out depends on it. With `replay` every decision is made again at the end. With
+    a `hub` most of the jobs are applied there, and so are the settings of the fleet."""
 
     seed: int
     hours: float = 0.25
@@ -15,12 +16,18 @@ class RunPlan(Struct, frozen=True):
     jobs: int = 24
     pace: float = 6.0
     replay: bool = False
+    hub: bool = False
+
+    @property
+    def on_hub(self) -> int:
+        """How many of the jobs are applied there."""
+        return self.jobs * 2 // 3 if self.hub else 0
 
     @property
     def command(self) -> str:
         """What repeats it."""
         size = f"--hours {self.hours:g} --clusters {self.clusters} --jobs {self.jobs} --pace {self.pace:g}"
-        again = " --replay" if self.replay else ""
+        again = (" --hub" if self.hub else "") + (" --replay" if self.replay else "")
         return f"fairway simulate --seed {self.seed} {size} --profile {self.profile}{again}"
 
 

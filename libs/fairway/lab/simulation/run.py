@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections import Counter
 from hashlib import blake2b
 from random import Random
 
@@ -11,16 +12,19 @@ import structlog
 
 from fairway.domain import decision
 from fairway.lab.simulation.fleet import SimulatedFleet
-from fairway.lab.simulation.invariants.at_the_end import rows
+from fairway.lab.simulation.invariants.at_the_end import rests, rows
 from fairway.lab.simulation.invariants.events import EventChecks
+from fairway.lab.simulation.invariants.hub_writes import HubChecks
 from fairway.lab.simulation.invariants.job_events import story
 from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.outcome import RunOutcome, RunPlan
 from fairway.lab.simulation.people.administrators import Administrators, tree
 from fairway.lab.simulation.people.faults import PROFILES, FaultInjector
+from fairway.lab.simulation.people.hub_users import HubUsers
 from fairway.lab.simulation.people.users import People
 from fairway.lab.simulation.virtual_time import run_virtual
 from fairway.operate.replay.decisions import DecisionFilter, replay
+from fairway.runtime.ports import Delivery
 from fairway.workloads.settings.quota_trees import read_quota_tree
 
 # When no fault is left, everything that can run has ended within this time (s).
@@ -55,6 +59,8 @@ class _Run:
             for name, nodes in self._nodes.items()
         }
         quota_tree = read_quota_tree(tree(self._gpus))
+        self._hub: HubChecks | None = None
+        self._users: HubUsers | None = None
         self._witness = EventChecks(can_take, quota_tree, self._faults.profile.grace)
 
     async def run(self) -> RunOutcome:
@@ -64,24 +70,42 @@ class _Run:
         plan = self._plan
         heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
         fleet = self._fleet = witness.fleet = SimulatedFleet(self._faults, self._nodes, heard, plan)
-        fleet.bus.told = witness.stored
+        fleet.bus.told = self._told
         fleet.books.wrong = witness.breach
         fleet.books.most = witness.most
         people = self._people = People(fleet, self._faults, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
         attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
+        if fleet.hub is not None:
+            self._hub = HubChecks(fleet, fleet.hub, witness.breach, witness.tree_changed)
+            users = HubUsers(fleet, fleet.hub, self._faults.profile, plan)
+            self._users = users
         above = Administrators(fleet, self._faults.rng, witness, self._gpus, attempts)
         for member in fleet.members.values():
             member.fate = people.fate
         await above.settle_in()
         fleet.begin()
+        if self._hub is not None:
+            await self._hub.in_force()
         looking = asyncio.ensure_future(self._look())
-        await people.live(above)
+        await asyncio.gather(people.live(above), *([self._users.live()] if self._users else []))
         await self._quiet()
         looking.cancel()
-        witness.end()
+        self._end()
         again = await self._decided_again() if plan.replay else {}
         return msgspec.structs.replace(self._outcome(loop.time()), decided_again=again)
+
+    def _told(self, stream: str, delivery: Delivery) -> None:
+        self._witness.stored(stream, delivery)
+        if self._hub is not None:
+            self._hub.stored(stream, delivery)
+
+    def _end(self) -> None:
+        """What the hub shows follows from the rest, and is looked at when that holds."""
+        self._witness.end()
+        if self._hub is not None and not self._witness.breaches:
+            for rule, job, text in tuple(self._hub.end()):
+                self._witness.breach(rule, job, text)
 
     async def _decided_again(self) -> dict[str, int]:
         """What a killed process had not stored nobody can decide again; everything else comes out the same."""
@@ -101,6 +125,8 @@ class _Run:
         while True:
             await asyncio.sleep(_LOOK_S)
             self._witness.look()
+            if self._hub is not None:
+                self._hub.look()
 
     async def _quiet(self) -> None:
         """Nothing goes wrong any more; all that may still happen, happens."""
@@ -113,7 +139,8 @@ class _Run:
             await asyncio.sleep(_LOOK_S)
             known = rows(fleet)
             answered = known.keys() >= set(self._witness.submitted.values())
-            if known and answered and all(job.ended and not job.removing for job in known.values()):
+            over = all((job.ended and not job.removing) or rests(job) for job in known.values())
+            if known and answered and over and (self._hub is None or self._hub.settled()):
                 break
         await asyncio.sleep(2 * _LOOK_S)
 
@@ -132,7 +159,7 @@ class _Run:
             deaths=fleet.deaths,
             hours=seconds / 3600,
             seconds=0.0,
-            drawn=dict(sorted(self._people.drawn.items())),
+            drawn=dict(sorted((self._people.drawn + (self._users.drawn if self._users else Counter())).items())),
             story=story(breaches, fleet.bus.stored("JOBS")),
         )
 
@@ -149,4 +176,9 @@ def state_hash(fleet: SimulatedFleet) -> str:
     found.update(repr(sorted(fleet.store.counters.get(decision.QUOTA, {}).items())).encode())
     for name, member in sorted(fleet.members.items()):
         found.update(repr((name, member.held())).encode())
+    if fleet.hub is not None:
+        store = fleet.hub.api.store
+        for storage in sorted(store.storages()):
+            for there in store.shelf(storage):
+                found.update(repr((there.key, there.obj)).encode())
     return found.hexdigest()

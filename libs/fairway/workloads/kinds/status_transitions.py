@@ -12,7 +12,7 @@ status, whoever makes it).
 
 from typing import Any
 
-from fairway.workloads.hub_status import Ends, StatusWord, condition, without
+from fairway.workloads.hub_status import Ends, StatusWord, condition, suspended, without
 
 Json = dict[str, Any]
 _ANNOUNCED = {"Failed": "FailureTarget", "Complete": "SuccessCriteriaMet"}
@@ -70,7 +70,8 @@ def _ended(status: Json, end: str) -> Json:
 def waits(shown: Json, word: StatusWord) -> Json:
     if _end(shown):
         return shown
-    return {**_grown(shown, {}), "active": 0, "ready": 0, "conditions": []}
+    waiting = {**_grown(shown, {}), "active": 0, "ready": 0, "conditions": []}
+    return suspended(waiting, word)
 
 
 def fails(shown: Json, word: StatusWord) -> Json:
@@ -80,4 +81,4 @@ def fails(shown: Json, word: StatusWord) -> Json:
     return _ended({**status, "startTime": shown.get("startTime") or word.at}, "Failed")
 
 
-ENDS = Ends(waits, fails, shows)
+ENDS = Ends(waits, fails, shows, suspended)

@@ -90,6 +90,9 @@ class Together:
         self._sizes[key] = size
         self._add(key[1], 1, size)
 
+    def sizes(self) -> list[tuple[Key, PolicySize]]:
+        return list(self._sizes.items())
+
     def drop(self, key: Key) -> None:
         if (known := self._sizes.pop(key, None)) is not None:
             self._add(key[1], -1, known)

@@ -5,7 +5,7 @@ from typing import Any
 from fairway.domain.job import Job
 from fairway.domain.submission import Asked, names_of
 from fairway.gateway.callers.caller import JOBS, AccessQuestion
-from fairway.gateway.hub.objects import HubObject
+from fairway.workloads.hub.objects import HubObject
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.settings.policies import NAMESPACED
 

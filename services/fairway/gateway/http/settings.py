@@ -9,7 +9,10 @@ from fairway.gateway.callers.access import access_of
 from fairway.gateway.callers.rights_of_kinds import setting
 from fairway.gateway.http.problem import Problem, answer, refused
 from fairway.gateway.http.submit import Door
-from fairway.gateway.hub.objects import (
+from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.wire import subjects
+from fairway.wire.reasons import Code, Reason
+from fairway.workloads.hub.objects import (
     SETTINGS,
     WIDE,
     HubObject,
@@ -22,10 +25,7 @@ from fairway.gateway.hub.objects import (
     rival_of,
     withdrawn,
 )
-from fairway.gateway.policy_limits import beyond
-from fairway.runtime.cluster_port import Cluster, ClusterRefused
-from fairway.wire import subjects
-from fairway.wire.reasons import Code, Reason
+from fairway.workloads.hub.setting_limits import beyond
 from fairway.workloads.settings.field_effects import warnings
 from fairway.workloads.settings.policies import is_policy
 from fairway.workloads.settings.policy_limits import Together, size_of

@@ -18,9 +18,8 @@ from fairway.gateway.callers.rights_of_kinds import policies_along, submitting
 from fairway.gateway.http import problem
 from fairway.gateway.http.dry_run import Preview
 from fairway.gateway.http.first_result import FirstResult, Word
+from fairway.gateway.http.outgoing import outgoing
 from fairway.gateway.http.request_bodies import Reading
-from fairway.gateway.hub.objects import Key
-from fairway.gateway.hub.publishing import outgoing
 from fairway.gateway.reader import Reader
 from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.ports import Unreachable, Wanted, World
@@ -29,6 +28,7 @@ from fairway.runtime.views.settings import setting
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.hub.objects import Key
 from fairway.workloads.kinds.registry import read
 
 # Together less than the 15 s that the command waits for an answer.

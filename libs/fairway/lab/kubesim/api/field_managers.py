@@ -7,7 +7,7 @@ besides: whoever writes another value into one owns it from then on.
 from typing import Any
 
 from fairway.lab.kubesim.api.errors import Json
-from fairway.lab.kubesim.api.metadata import rfc3339
+from fairway.lab.kubesim.api.metadata import NOBODY, rfc3339
 
 
 def entry(manager: str, api_version: str, now: int, owned: Json | None = None) -> Json:
@@ -33,7 +33,7 @@ def rewritten(manager: str, old: Json, new: Json, now: int) -> Json:
     away is nobody's."""
     before = old.get("spec")
     after = new.get("spec")
-    if before == after:
+    if before == after or new["metadata"].get("managedFields") == NOBODY:
         return new
     taken = _set(before, after)
     lost = _taken_away(before, after)

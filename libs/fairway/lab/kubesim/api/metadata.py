@@ -21,6 +21,9 @@ _QUALIFIED = re.compile(
 )
 # Set by the server alone; a client's value is ignored.
 _SERVER_SET = ("uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds")
+# What a writer names as managedFields who wants nobody remembered: the list is emptied (k8s.io/apimachinery,
+# pkg/util/managedfields).
+NOBODY: list[Json] = [{}]
 # Kinds that have no generation: nobody follows a spec of theirs.
 _NO_GENERATION = frozenset(
     (
@@ -127,7 +130,10 @@ def renewed(resource: ApiResource, old: StoredObject, metadata: Json) -> Json:
     if not metadata.get("finalizers"):
         metadata = {key: value for key, value in metadata.items() if key != "finalizers"}
     signed = {"managedFields": former["managedFields"]} if "managedFields" in former else {}
-    return {**signed, **{key: value for key, value in metadata.items() if key not in _SERVER_SET}, **kept}
+    renewed = {**signed, **{key: value for key, value in metadata.items() if key not in _SERVER_SET}, **kept}
+    if renewed.get("managedFields") == NOBODY:
+        del renewed["managedFields"]
+    return renewed
 
 
 def check(resource: ApiResource, obj: Json) -> None:

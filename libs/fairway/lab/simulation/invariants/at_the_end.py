@@ -29,9 +29,14 @@ def rows(fleet: SimulatedFleet) -> dict[str, Job]:
     return {key: _job(row.data) for key, row in fleet.store.rows.get(decision.JOBS, {}).items()}
 
 
+def rests(job: Job) -> bool:
+    """It ends when its owner lets it go."""
+    return job.held and not job.removing
+
+
 def _unfinished(fleet: SimulatedFleet) -> Found:
     for job in rows(fleet).values():
-        if not job.ended:
+        if not job.ended and not rests(job):
             why = job.why.text if job.why else "nothing is said of why"
             yield "liveness", job.id, f"it is {job.state.value}: {why}"
         elif job.removing:

@@ -23,12 +23,13 @@ _share = msgspec.json.Decoder(Share).decode
 class StoreChecks:
     """`wrong` is told of what does not hold: the rule, the job (empty: of all of them) and a sentence. `most` is what a
     node of the quota tree may be charged of a resource (None: as much as anybody likes); `sizes` is what these
-    members have, whatever they say."""
+    members have, whatever they say; `leases` who has each and since when (ms)."""
 
     def __init__(self) -> None:
         self.wrong: Callable[[str, str, str], None] = lambda rule, job, text: None
         self.most: Callable[[str, str], int | None] = lambda node, resource: None
         self.sizes: dict[str, dict[str, int]] = {}
+        self.leases: dict[str, tuple[str, int]] = {}
 
     def compare(self, before: list[Add], step: Step) -> None:
         """Charges; `before` is what charges the rows that the step has replaced."""
@@ -102,6 +103,12 @@ class CheckedStore(MemoryStore):
         if row is None:
             return _NOTHING
         return _of(_job(row.data) if write.table == decision.JOBS else _share(row.data))
+
+    async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
+        token = await super().lease(name, owner, ttl_ms)
+        if token and self._books.leases.get(name, ("", 0))[0] != owner:
+            self._books.leases[name] = (owner, self._now())
+        return token
 
     async def finish_rebuild(self, epoch: str) -> None:
         await super().finish_rebuild(epoch)

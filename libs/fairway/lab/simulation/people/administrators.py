@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from fairway.domain.quota.tree import ALLOW_NAMESPACES
 from fairway.lab.simulation.fleet import SimulatedFleet
+from fairway.lab.simulation.hub.cluster import SimulatedHub
 from fairway.lab.simulation.invariants.at_the_end import rows
 from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.members import pods
@@ -44,16 +45,20 @@ def tree(scale: int) -> Json:
     }
 
 
+# The label of a job that one policy is for, by its name.
+OWN_POLICY = "policy"
+_OTHERS = {"labelSelector": {"matchExpressions": [{"key": OWN_POLICY, "operator": "DoesNotExist"}]}}
 _SELECT = [{"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0]} for kind in pods.KINDS]
 
 
-def _policy(attempts: int) -> Json:
+def _policy(attempts: int, hub: bool) -> Json:
+    """With a hub it leaves out who has a policy of his own, or is to have one."""
     annotations = {START_TIMEOUT: "90s", AVOID: "120s", ATTEMPTS: str(attempts)}
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "ClusterPropagationPolicy",
         "metadata": {"name": "all", "annotations": annotations},
-        "spec": {"resourceSelectors": _SELECT, "placement": {}},
+        "spec": {"resourceSelectors": [{**one, **_OTHERS} if hub else one for one in _SELECT], "placement": {}},
     }
 
 
@@ -67,6 +72,17 @@ _STRICT = {
     },
     "spec": {"queuePolicy": "Block"},
 }
+
+
+def apply(hub: SimulatedHub, manifest: Json) -> None:
+    """What is there under its name is changed into it."""
+    kind = f"{manifest['kind']}.{manifest['apiVersion']}"
+    meta = manifest["metadata"]
+    found = hub.stored(kind, meta.get("namespace", ""), meta["name"])
+    if found is None:
+        hub.put(kind, manifest)
+    else:
+        hub.edit(kind, found, lambda now: {**now, "spec": manifest["spec"], "metadata": {**now["metadata"], **meta}})
 
 
 class Administrators:
@@ -83,7 +99,7 @@ class Administrators:
 
     async def settle_in(self) -> None:
         """The quota tree, the policy, a blocking queue and the members' names, before anybody submits."""
-        await self._say("ClusterPropagationPolicy", "", "all", _policy(self._attempts))
+        await self._say("ClusterPropagationPolicy", "", "all", _policy(self._attempts, self._fleet.hub is not None))
         await self._say("Queue", "kube-queue", "strict", _STRICT)
         await self._say("ElasticQuotaTree", "kube-system", "tree", tree(self._gpus))
         for name in self._fleet.members:
@@ -101,7 +117,8 @@ class Administrators:
     async def _set_tree(self, scale: int) -> None:
         manifest = tree(scale)
         await self._say("ElasticQuotaTree", "kube-system", "tree", manifest)
-        self._witness.tree_changed(read_quota_tree(manifest))
+        if self._fleet.hub is None:  # else it counts when the hub's service has said it
+            self._witness.tree_changed(read_quota_tree(manifest))
 
     async def move(self) -> None:
         """A member is cordoned and emptied, leaves when no job is left there, and joins again some time later."""
@@ -140,6 +157,9 @@ class Administrators:
         return False
 
     async def _say(self, kind: str, namespace: str, name: str, manifest: Json | None) -> None:
+        if self._fleet.hub is not None and manifest is not None and "apiVersion" in manifest:
+            apply(self._fleet.hub, manifest)
+            return
         self._words += 1
         said = wire.Configured(kind=kind, namespace=namespace, name=name, manifest=msgspec.Raw(_encode(manifest)))
         await self._publish(f"config-{self._words}", subjects.config(kind, namespace, name), said)

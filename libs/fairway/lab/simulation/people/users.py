@@ -36,7 +36,7 @@ class People:
         self._rng = faults.rng
         self._witness = witness
         self._seconds = plan.hours * _HOUR
-        self._jobs = plan.jobs
+        self._jobs = plan.jobs - plan.on_hub
         self.drawn = Counter[str]()
         self._tenants: dict[str, str] = {}
         self._fates: dict[tuple[str, int], Fate] = {}

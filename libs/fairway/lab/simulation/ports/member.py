@@ -1,11 +1,10 @@
 """A member as one process reaches it: calls that fail, watches that stall, break and list again."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Protocol
 
-from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime.cluster_port import Change, ClusterRefused
@@ -14,8 +13,18 @@ from fairway.runtime.cluster_port import Change, ClusterRefused
 _REFUSALS = ("TooManyRequests", "InternalError", "Conflict")
 
 
+class Reachable(Protocol):
+    """A simulated cluster: whether it is `away`, and how often its API was `lost`."""
+
+    name: str
+    away: bool
+    lost: int
+
+    def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncGenerator[Change, None]: ...
+
+
 class MemberPort:
-    def __init__(self, process: SimulatedProcess, member: SimulatedMember, faults: FaultInjector) -> None:
+    def __init__(self, process: SimulatedProcess, member: Reachable, faults: FaultInjector) -> None:
         self.name = member.name
         self._process = process
         self._member = member
@@ -23,15 +32,21 @@ class MemberPort:
 
     def __getattr__(self, name: str) -> Any:
         """Whatever a member can be asked for; each call may be refused, and passes the gate of the process."""
-        asked = getattr(self._member, name)
+        getattr(self._member, name)
 
         async def call(*given: Any, **named: Any) -> Any:
+            asked = self._asked(name, asyncio.get_running_loop().time())
             if self._faults.happens(self._faults.profile.refused):
                 code = self._faults.rng.choice(_REFUSALS)
                 raise ClusterRefused(code, f"{self.name} says {code}")
             return await self._process.call(lambda: asked(*given, **named), self.name)
 
         return call
+
+    def _asked(self, name: str, now: float) -> Callable[..., Awaitable[Any]]:
+        """The call itself, that the process sets out to make now."""
+        asked: Callable[..., Awaitable[Any]] = getattr(self._member, name)
+        return asked
 
     async def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncGenerator[Change, None]:
         """Lists, follows, and lists again after every loss of the API: what is gone by then is told as gone."""

@@ -1,0 +1,128 @@
+"""From what the hub shows and the record says to what is said, held, and written back. Pure."""
+
+from fairway.domain.decision import Decision, Heard, Reminder, Step
+from fairway.domain.held_object import released
+from fairway.hub.intake.owners_wish import changed, gone, look_again, orphan
+from fairway.hub.intake.submit import next_turn, resubmit, turn
+from fairway.hub.messages import (
+    BindingsListed,
+    Hears,
+    ObjectSeen,
+    ObjectsListed,
+    Orphan,
+    Resubmit,
+    SettingSeen,
+    SettingsListed,
+    Show,
+    Tell,
+    Turn,
+    Unbind,
+    Wish,
+)
+from fairway.hub.settings.judge import listed, setting_seen
+from fairway.hub.telling.tell import show, tell, unbind
+from fairway.hub.view import View
+from fairway.wire import fleet
+from fairway.wire.envelope import JobMessage
+from fairway.workloads.hub.objects import hub_object
+
+
+def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
+    match message := heard.message:
+        case SettingSeen():
+            return setting_seen(view, heard, message, now)
+        case SettingsListed():
+            return listed(view, message, now)
+        case ObjectSeen():
+            return _object_seen(view, heard, message, now)
+        case ObjectsListed():
+            return _all_listed(view, now)
+        case BindingsListed():
+            return Decision(reminders=_everyone(view))
+        case JobMessage() | fleet.Shown():
+            return _of_job(view, heard, message, now)
+        case _:
+            return _own(view, heard, now)
+
+
+def _own(view: View, heard: Heard[Hears], now: int) -> Decision:
+    match message := heard.message:
+        case Turn():
+            return turn(view, now)
+        case Resubmit():
+            return resubmit(view, heard, message, now)
+        case Wish():
+            return look_again(view, heard, message)
+        case Show():
+            return show(view, heard, message, now)
+        case Tell():
+            return tell(view, heard, message, now)
+        case Unbind():
+            return unbind(view, heard, message)
+        case Orphan():
+            return orphan(view, heard, message, now)
+    return Decision()
+
+
+def _object_seen(view: View, heard: Heard[Hears], message: ObjectSeen, now: int) -> Decision:
+    one = hub_object(message.kind, message.manifest)
+    known = view.objects.get(one.uid)
+    if known is None:
+        return gone(view, one.uid, now)
+    if message.place != known.place:
+        return Decision()  # it was seen anew since, or in another version
+    if not known.submitted or known.refused:
+        return Decision(reminders=next_turn(view, now))
+    made = changed(view, heard, known, one, now)
+    return made if made.calls else _with(made, _reminders(view, one.uid))
+
+
+def _with(made: Decision, reminders: tuple[Reminder, ...]) -> Decision:
+    return Decision(made.steps, (), made.again_in, reminders)
+
+
+def _reminders(view: View, uid: str) -> tuple[Reminder, ...]:
+    """To write its status and to tell its owner, as far as there is anything, and it is not on its way already."""
+    known = view.objects[uid]
+    found = []
+    if known.shown.wanted is not None and uid not in view.telling.showing:
+        found.append(Reminder(Show(uid)))
+    if known.pending.due and uid not in view.telling.telling:
+        found.append(Reminder(Tell(uid)))
+    return tuple(found)
+
+
+def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, now: int) -> Decision:
+    """A word of the record on a job, or what its member shows: it is kept until its owner was told."""
+    job = view.jobs.get(message.job)
+    uid = job.hub_uid if job is not None else ""
+    known = view.objects.get(uid)
+    freed = next_turn(view, now) if view.turns.freed_now else ()
+    if job is None or not uid:
+        return Decision(reminders=freed)
+    if known is None:
+        kept = isinstance(message, JobMessage) and uid in view.objects.early
+        orphan = (Reminder(Orphan(job.id)),) if view.objects.listed and not job.ended else ()
+        return Decision(reminders=(*freed, *orphan), kept=kept)
+    again = (Reminder(Wish(uid)),) if uid in view.objects.asked_again else ()
+    kept = heard.id in known.pending.ids
+    return Decision(reminders=(*freed, *again, *_reminders(view, uid)), kept=kept)
+
+
+def _all_listed(view: View, now: int) -> Decision:
+    """Jobs whose object was deleted while nobody looked, and objects that were to be told of meanwhile."""
+    orphans = tuple(Reminder(Orphan(name)) for name in view.objects.unseen.values())
+    gone = tuple(Step(released(one)) for one in view.objects.held_before.values())
+    return Decision(gone, reminders=(*orphans, *_everyone(view), *next_turn(view, now)))
+
+
+def _everyone(view: View) -> tuple[Reminder, ...]:
+    """What is to be written of any object, and the bindings of objects that are no more."""
+    due = [one for uid in view.objects for one in _reminders(view, uid)]
+    if view.objects.listed:
+        due += [
+            Reminder(Unbind(namespace, name, one.owner))
+            for (namespace, name), one in view.telling.bindings.there.items()
+            if one.owner not in view.objects
+        ]
+    return tuple(due)

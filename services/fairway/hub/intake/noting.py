@@ -1,0 +1,235 @@
+"""How the memory changes by what is seen of objects that are jobs', what is found of them, and what is said of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from fairway.domain import decision
+from fairway.domain.decision import Decision, Heard, Put, Say
+from fairway.domain.events import another_id, name_key
+from fairway.domain.held_object import HeldObject
+from fairway.domain.job import State
+from fairway.domain.submission import digest_of
+from fairway.domain.tenancy.submission_limits import limit_for
+from fairway.hub.intake.owners_wish import revised
+from fairway.hub.job_object import JobObject, client_of, job_of, named, refused_as, suspended, wish_of
+from fairway.hub.known_objects import KnownObjects
+from fairway.hub.messages import ObjectSeen
+from fairway.hub.telling import noting as telling
+from fairway.hub.telling.pending_update import SOON_MS, STATUS_MS, UNCLAIMED_MS, ToldUpdate, touch
+from fairway.hub.view import View
+from fairway.runtime.ports import ReadRows, Row
+from fairway.runtime.views import row_cache
+from fairway.wire import fleet
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code
+from fairway.workloads.hub.objects import HubObject, as_written, child_of_job, cleaned, ended, hub_object, leaving
+
+_encode = msgspec.json.Encoder().encode
+# Nobody knows when a pending job goes, or a name is free: it is worth another look after this long (ms).
+PENDING_MS = 5_000
+# What comes from the hub is looked at in pieces: not for each single one that may go (ms).
+LEAST_MS = 250
+_LATER = {Code.TOO_MANY_PENDING: PENDING_MS, Code.DUPLICATE: PENDING_MS, Code.TOO_FAST: LEAST_MS}
+# Of what was handed on by another process, and is not what the object says.
+_OTHER = "?"
+
+
+def live(objects: KnownObjects, found: ReadRows) -> None:
+    """Jobs that stand for an object of the hub, and have not ended."""
+    for (table, name), row in found.rows.items():
+        job = row_cache.JOBS.value(table, name, row.data)
+        if job.hub_uid and not job.ended and not job.cancelling:
+            objects.unseen[job.hub_uid] = job.id
+
+
+def held_before(objects: KnownObjects, found: Mapping[str, Row]) -> None:
+    """By this process or another, of objects that may be gone by now."""
+    objects.held_before = {uid: msgspec.json.decode(row.data, type=HeldObject) for uid, row in sorted(found.items())}
+
+
+def rows(view: View, found: ReadRows) -> None:
+    """What was read for the messages in hand. Objects that were submitted before are no longer to be."""
+    known = view.turns.rows
+    known.pending = found.counters.get(decision.PENDING, {})
+    known.clients = {}
+    for (table, key), row in found.rows.items():
+        if table == decision.CLIENTS:
+            known.clients[key] = msgspec.json.decode(row.data, type=tuple[str, str])[0]
+    unread = set()
+    for one in view.turns.batch:
+        key = name_key(one.namespace, one.plain, one.name)
+        name = found.rows.get((decision.NAMES, key))
+        holder = msgspec.json.decode(name.data, type=str) if name is not None else ""
+        asked = known.names.pop(key, "") == holder
+        if holder:
+            known.names[key] = holder
+        if holder and not asked and holder not in view.jobs:
+            unread.add(one.uid)
+        if (there := view.objects.get(one.uid)) is not None and not there.submitted:
+            _submitted_before(view, there)
+    known.unread = frozenset(unread)
+
+
+def _submitted_before(view: View, known: JobObject) -> None:
+    """By this process or another."""
+    newest = view.turns.rows.clients.get(client_of(known.one), "")
+    first = job_of(known.one)
+    if not newest and first not in view.jobs:
+        return
+    known.job = newest or first
+    known.submitted = True
+    job = view.jobs.get(known.job)
+    if job is not None and job.state is State.REJECTED:
+        known.refused = refused_as(job)
+
+
+def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) -> None:
+    one = hub_object(message.kind, message.manifest)
+    known = view.objects.get(one.uid)
+    if known is not None and known.one.kind != one.kind and not as_written(one):
+        return  # the hub serves it in another version, too
+    if known is not None and message.place < known.place:
+        return
+    if message.gone or leaving(one):
+        _gone(view, one)
+    elif not child_of_job(one) and not heard.outcomes:
+        _present(view, one, message.place, now)
+    elif known is not None and heard.outcomes and heard.outcomes[-1].ok and not known.wish.said:
+        same = heard.outcomes[-1].body == cleaned(one.manifest)
+        known.wish.said = known.wish.digest if same else _OTHER
+
+
+def _gone(view: View, one: HubObject) -> None:
+    known = view.objects.there.pop(one.uid, None)
+    if known is not None:
+        view.objects.left[one.uid] = known
+        view.turns.leave(one)
+
+
+def _present(view: View, one: HubObject, place: int, now: int) -> None:
+    known = view.objects.get(one.uid)
+    new = known is None
+    if known is None:
+        known = view.objects.there[one.uid] = JobObject(one, job_of(one), now)
+        view.objects.unseen.pop(one.uid, None)
+        known.held = view.objects.held_before.pop(one.uid, None)
+    if not known.submitted:
+        _submitted_before(view, known)
+    known.one = one
+    known.place = place
+    _see_status(known, one, now)
+    known.wish.digest = wish_of(one)
+    known.wish.suspended = suspended(one)
+    if not known.submitted or known.refused:
+        view.turns.put(one)
+    else:
+        _as_recorded(view, known, one, now)
+        view.turns.leave(one)
+        known.one = named(one)
+    if new:
+        for word in view.objects.early.pop(one.uid, ()):
+            telling.word(view, known, word, now)
+        if known.submitted or known.held:
+            touch(known.pending, now)  # whether its binding says what is so
+
+
+def _see_status(known: JobObject, one: HubObject, now: int) -> None:
+    status = one.manifest.get("status")
+    shown = _encode(status) if status else b""
+    if shown == known.shown.status:
+        return
+    known.shown.status = shown
+    if known.told.job:
+        # The last one must be in the binding, those before it need not.
+        touch(known.pending, now + (SOON_MS if known.told.ended else STATUS_MS))
+
+
+def _as_recorded(view: View, known: JobObject, one: HubObject, now: int) -> None:
+    """What the job says now is what the object says, with its policies."""
+    job = view.jobs.get(known.job)
+    wish = known.wish
+    if job is None or job.spec is None or job.spec.hub is None or wish.said == wish.digest:
+        return
+    if revised(view, job, one, now).digest == job.spec.manifest.sha256:
+        wish.said = wish.digest
+        if wish.refusal is not None:
+            wish.refusal = None
+            touch(known.pending, now)
+
+
+def held(view: View, uid: str, value: HeldObject | None) -> None:
+    view.objects.held_before.pop(uid, None)
+    if (known := view.objects.get(uid)) is not None:
+        known.held = value
+
+
+def said(view: View, say: Say) -> None:
+    match message := say.message:
+        case wire.Submitted() if message.hub is not None:
+            _submitted(view, say, message)
+        case wire.Revise() if message.hub is not None and (known := view.objects.get(message.hub.uid)) is not None:
+            known.wish.said = known.wish.digest
+            known.wish.asked = digest_of(message)
+        case fleet.Configured() | fleet.ConfigRefused():
+            looked = view.looked.get((message.kind, message.namespace, message.name))
+            view.hub_settings.said(say, looked, message.at)
+            if looked is not None and isinstance(message, fleet.Configured) and bytes(message.manifest) != b"null":
+                for one in view.hub_settings.taken(looked):
+                    view.turns.put(one)
+
+
+def _submitted(view: View, say: Say, message: wire.Submitted) -> None:
+    assert message.hub is not None, "asked of submissions of the hub's objects"
+    known = view.objects.get(message.hub.uid)
+    if known is None:
+        return
+    digest = digest_of(message)
+    if known.refused:
+        known.job = another_id(message.job, say.id, digest)
+        known.shown.status = b""
+    known.submitted = True
+    known.refused = ""
+    known.wish.said = known.wish.digest
+    known.wish.asked = digest
+    known.told = ToldUpdate()
+    known.shown.wanted = None
+    known.shown.attempt = 0
+    known.shown.version = ""
+    view.turns.pace.wait(message.tenant, limit_for(message.tenant, view.limits).rate, message.at)
+    view.turns.leave(known.one)
+    known.one = named(known.one)
+
+
+def after_turn(view: View, made: Decision, now: int) -> None:
+    """Where those of the turn wait that were not submitted."""
+    writes = {write.key: write for step in made.steps for write in step.writes if isinstance(write, Put)}
+    words = [say.message for step in made.steps for say in step.events]
+    gone_in = {message.hub.uid for message in words if isinstance(message, wire.Submitted) and message.hub}
+    for one in view.turns.batch:
+        known = view.objects.get(one.uid)
+        if known is None or (known.submitted and not known.refused) or ended(one):
+            view.turns.leave(one)
+        elif one.uid not in gone_in:
+            write = writes.get(one.uid)
+            change = write.value if write is not None and write.table == decision.HELD else known.held
+            if write is not None:
+                touch(known.pending, now + UNCLAIMED_MS)
+            _waits(view, known, change, now)
+
+
+def _waits(view: View, known: JobObject, held: HeldObject | None, now: int) -> None:
+    one = known.one
+    code = held.why.code if held is not None and not known.refused else None
+    if code is Code.SUSPENDED:
+        view.turns.leave(one)
+    elif code in _LATER and held is not None:
+        view.turns.until[one.uid] = now + _LATER[code]
+        if held.holder:
+            view.turns.wait_for(held.holder, one)
+    elif not known.refused and one.uid in view.turns.rows.unread:
+        view.turns.until[one.uid] = now + LEAST_MS  # who has its name is read then
+    else:
+        lacks = view.hub_settings.lacking(one)
+        view.turns.wait(one, lacks[0] if lacks else None)

@@ -1,0 +1,117 @@
+"""What the owner of an object wants of a job that is there: that it says something else, waits, or ends. Pure."""
+
+from fairway.domain.decision import Call, Decision, Heard, Reminder, Say, Step
+from fairway.domain.held_object import released
+from fairway.domain.job import Job, State
+from fairway.domain.submission import HUB_CLIENT, Asked, Submission, cancellation, holding, revision
+from fairway.hub.calls import LOOK, MANIFEST, FoundObject, Place, failed
+from fairway.hub.job_object import JobObject, suspended, wish_of
+from fairway.hub.messages import ObjectSeen, Orphan, Tell, Unbind, Wish
+from fairway.hub.telling.bindings import name_of
+from fairway.hub.telling.pending_update import SOON_MS
+from fairway.hub.view import View
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Reason
+from fairway.workloads.hub.objects import HubObject, cleaned, of_hub
+from fairway.workloads.kinds.registry import KINDS
+
+# Its submission is on its way to admission: it is looked at again after this long (ms).
+_AGAIN_MS = 500
+_HUB_AWAY_MS = 1_000
+# Ends in which nothing of the job can be in a cluster.
+NOWHERE = frozenset({State.CANCELLED, State.REJECTED})
+
+
+def changed(view: View, heard: Heard[object], known: JobObject, one: HubObject, now: int) -> Decision:
+    """What is asked for, of a submitted object as it was seen last."""
+    job = view.jobs.get(known.job)
+    wish = known.wish
+    if wish_of(one) != wish.digest or suspended(one) != wish.suspended or known.refused:
+        return Decision()  # it has changed since, or is submitted anew
+    if job is None:
+        return Decision(again_in=_AGAIN_MS)
+    if job.ended or job.cancelling or job.spec is None:
+        return Decision()
+    words = _held(job, known, now)
+    if wish.said != wish.digest:
+        if not wish.said and not heard.outcomes:  # by another process: what it said is in the record
+            return Decision(calls=(Call(MANIFEST, "", job.id, job.attempt, job.spec.manifest),))
+        if not wish.said and failed(heard):
+            return Decision(again_in=_HUB_AWAY_MS)
+        words += (revised(view, job, one, now).say,)
+    return Decision((Step(events=words),)) if words else Decision()
+
+
+def _held(job: Job, known: JobObject, now: int) -> tuple[Say, ...]:
+    if job.held == known.wish.suspended:
+        return ()
+    return (holding(job, known.wish.suspended, of_hub(job.tenant, known.one.uid), now),)
+
+
+def revised(view: View, job: Job, one: HubObject, now: int) -> Submission:
+    """With the policy that selects it now; without any admission says what it lacks."""
+    policies = view.hub_settings.room.policy_for(one)
+    along = () if isinstance(policies, Reason) else policies
+    asked = Asked(cleaned(one.manifest), along, f"{HUB_CLIENT}{one.uid}")
+    return revision(job, asked, of_hub(one.namespace, one.uid), now, wire.HubRef(one.uid, KINDS[one.kind].plural))
+
+
+def look_again(view: View, heard: Heard[object], message: Wish) -> Decision:
+    """What was not taken over then may be taken over now; of what was handed on nobody kept the manifest."""
+    known = view.objects.get(message.uid)
+    if known is None:
+        return Decision()
+    one = known.one
+    if not heard.outcomes:
+        return Decision(calls=(Call(LOOK, "", known.job, 0, Place(one.kind, one.namespace, one.name, one.uid)),))
+    if failed(heard):
+        return Decision(again_in=_HUB_AWAY_MS)
+    found = heard.outcomes[-1].body
+    if not isinstance(found, FoundObject) or found.manifest is None:
+        return Decision()
+    if (found.manifest.get("metadata") or {}).get("uid") != one.uid:
+        return Decision()
+    return Decision(reminders=(Reminder(ObjectSeen(one.kind, found.manifest, place=known.place)),))
+
+
+def gone(view: View, uid: str, now: int) -> Decision:
+    """The object was deleted. Of a job that ended well or badly the object in the member goes, too. The status of the
+    object does not count here: it may be that of an attempt before."""
+    left = view.objects.left.get(uid)
+    if left is None:
+        return Decision()
+    one = left.one
+    job = view.jobs.get(left.job)
+    over = job is not None and job.state in NOWHERE
+    words = (cancellation(left.job, one.namespace, of_hub(one.namespace, uid), now),) if left.submitted else ()
+    writes = released(left.held) if left.held else ()
+    step = (Step(writes, () if over else words),) if writes or (words and not over) else ()
+    done = (*left.pending.ids, *left.pending.over)
+    return Decision(step, reminders=(Reminder(Unbind(one.namespace, name_of(one), uid)),), done=done)
+
+
+def orphan(view: View, heard: Heard[object], message: Orphan, now: int) -> Decision:
+    """Whether the object of a job is gone for certain: if it is not among those that are there, the hub is asked."""
+    job = view.jobs.get(message.job)
+    if job is None or job.spec is None or job.spec.hub is None or job.ended or job.cancelling:
+        return Decision()
+    if not view.objects.listed:
+        return Decision(again_in=_AGAIN_MS)
+    if job.hub_uid in view.objects:
+        return Decision(reminders=(Reminder(Tell(job.hub_uid), SOON_MS),))
+    work = job.spec.workload
+    if not heard.outcomes:
+        return Decision(calls=(Call(LOOK, "", job.id, 0, Place(work.key, work.namespace, work.name, job.hub_uid)),))
+    if failed(heard):
+        return Decision(again_in=_HUB_AWAY_MS)
+    found = heard.outcomes[-1].body
+    if not isinstance(found, FoundObject) or not _is_gone(found, job.hub_uid):
+        return Decision()
+    return Decision((Step(events=(cancellation(job.id, job.tenant, of_hub(job.tenant, job.hub_uid), now),)),))
+
+
+def _is_gone(found: FoundObject, uid: str) -> bool:
+    """A kind that the hub does not serve for now is no deletion."""
+    if found.manifest is None:
+        return found.served
+    return bool((found.manifest.get("metadata") or {}).get("uid") != uid)

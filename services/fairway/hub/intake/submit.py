@@ -1,0 +1,155 @@
+"""What becomes of objects whose turn it is: submitted, held with a reason, or left to whoever has them. Pure."""
+
+from collections.abc import Mapping
+
+from fairway.domain.decision import Call, Decision, Heard, Reminder, Step
+from fairway.domain.events import name_key
+from fairway.domain.held_object import HeldObject, kept, released
+from fairway.domain.job import Job
+from fairway.domain.submission import HUB_CLIENT, Asked, Submission, submission
+from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate, limit_for, too_fast, too_many
+from fairway.hub.calls import RESET, Place, failed
+from fairway.hub.job_object import JobObject, suspended
+from fairway.hub.messages import Resubmit, Tell, Turn
+from fairway.hub.telling.pending_update import UNCLAIMED_MS
+from fairway.hub.view import View
+from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code, Reason
+from fairway.workloads.hub.objects import HubObject, cleaned, ended, of_hub
+from fairway.workloads.kinds.registry import KINDS
+
+_AGAIN_MS = 1_000
+
+
+class Allowance:
+    """How much each tenant may submit now; what is taken counts for the objects that come after it."""
+
+    def __init__(self, limits: Mapping[str, Limits], pace: SubmissionRate, pending: Mapping[str, int]) -> None:
+        self._limits = limits
+        self._pace = SubmissionRate()
+        self._pace.used = dict(pace.used)
+        self._pending = dict(pending)
+
+    def refusal(self, tenant: str, now: int) -> Reason | None:
+        """Why one more job may not be submitted; None: it may, and counts."""
+        limit = limit_for(tenant, self._limits)
+        if why := too_many(tenant, limit, self._pending.get(tenant, 0)):
+            return why
+        if self._pace.wait(tenant, limit.rate, now):
+            return too_fast(tenant, limit)
+        self._pending[tenant] = self._pending.get(tenant, 0) + 1
+        return None
+
+
+def turn(view: View, now: int) -> Decision:
+    """Of all objects in hand; and when the next turn comes."""
+    allowance = Allowance(view.limits, view.turns.pace, view.turns.rows.pending)
+    steps: list[Step] = []
+    reminders: list[Reminder] = []
+    for one in view.turns.batch:
+        known = view.objects.get(one.uid)
+        if known is None or one.uid not in view.turns.ready or (known.submitted and not known.refused):
+            continue
+        if known.refused:
+            reminders += _anew(view, known, now)
+            continue
+        step = _submitted(view, known, allowance, now)
+        if step is not None:
+            steps.append(step)
+            if not step.events and one.uid not in view.telling.telling:
+                reminders.append(Reminder(Tell(one.uid), UNCLAIMED_MS))
+    return Decision(tuple(steps), reminders=(*reminders, *next_turn(view, now, view.turns.batch)))
+
+
+def next_turn(view: View, now: int, in_hand: tuple[HubObject, ...] = ()) -> tuple[Reminder, ...]:
+    """The message that brings the next turn, unless it is on its way."""
+    at = view.turns.ripe_at(now)
+    if at is None or (view.turns.next_at is not None and view.turns.next_at <= max(at, now)):
+        return ()
+    return (Reminder(Turn(), max(at - now, 1 if not in_hand else 10)),)
+
+
+def _submitted(view: View, known: JobObject, allowance: Allowance, now: int) -> Step | None:
+    one = known.one
+    if ended(one) or one.uid in view.turns.rows.unread:
+        return None
+    if why := not_now(view, known):
+        return _held(view, known, why, now)
+    said = submission_of(view, one, now)
+    assert said is not None, "what no policy selects is held"
+    if too_much := allowance.refusal(one.namespace, now):
+        return _held(view, known, too_much, now)
+    return Step(released(known.held) if known.held else (), (said.say,))
+
+
+def not_now(view: View, known: JobObject) -> Reason | None:
+    """Why an object is not submitted, apart from how much its tenant submits."""
+    one = known.one
+    policies = view.hub_settings.room.policy_for(one)
+    if isinstance(policies, Reason):
+        return policies
+    if lacks := view.hub_settings.lacking(one):
+        return lacks[1]
+    if suspended(one):
+        return Reason(Code.SUSPENDED, "suspended by its owner", "spec.suspend", "set suspend to false to submit it")
+    holder = holder_of(view, one)
+    if holder is not None and not holder.ended:
+        text = f"its name is taken by job {holder.id}, which is {holder.state.value}"
+        remedy = "wait until that one has ended, or apply this object under another name"
+        return Reason(Code.DUPLICATE, text, "metadata.name", remedy)
+    return None
+
+
+def holder_of(view: View, one: HubObject) -> Job | None:
+    """The job of another door, or of an earlier object, that has the object's name."""
+    name = view.turns.rows.names.get(name_key(one.namespace, one.plain, one.name), "")
+    job = view.jobs.get(name)
+    return job if job is not None and job.hub_uid != one.uid else None
+
+
+def _held(view: View, known: JobObject, why: Reason, now: int) -> Step | None:
+    """The rows of a held object, when they change; None: it is nothing of Fairway's."""
+    one = known.one
+    if why.code is Code.NO_POLICY and view.hub_settings.foreign(one):
+        return Step(released(known.held)) if known.held else None
+    holder = holder_of(view, one)
+    before = known.held
+    since = before.since if before is not None else now
+    other = holder.id if why.code is Code.DUPLICATE and holder is not None else ""
+    held = HeldObject(one.kind, one.namespace, one.name, one.uid, since, why, known.job, other)
+    return None if held == before else Step(kept(held))
+
+
+def submission_of(view: View, one: HubObject, now: int, again: bool = False) -> Submission | None:
+    """None when no policy selects it. `again`: what it was before was refused."""
+    policies = view.hub_settings.room.policy_for(one)
+    if isinstance(policies, Reason):
+        return None
+    asked = Asked(cleaned(one.manifest), policies, f"{HUB_CLIENT}{one.uid}")
+    ref = wire.HubRef(one.uid, KINDS[one.kind].plural)
+    return submission(asked, of_hub(one.namespace, one.uid), now, ref, again)
+
+
+def _anew(view: View, known: JobObject, now: int) -> list[Reminder]:
+    """An object whose job was refused, when it is no longer what was refused."""
+    if view.hub_settings.lacking(known.one) is not None:
+        return []
+    new = submission_of(view, known.one, now, again=True)
+    return [] if new is None or new.digest == known.refused else [Reminder(Resubmit(known.one.uid))]
+
+
+def resubmit(view: View, heard: Heard[object], message: Resubmit, now: int) -> Decision:
+    """First it is taken back that the object failed. Of a batch Job the API server does not take it back, ever: such
+    a one is deleted and applied again."""
+    known = view.objects.get(message.uid)
+    new = submission_of(view, known.one, now, again=True) if known is not None and known.one.manifest else None
+    if known is None or new is None or not known.refused or new.digest == known.refused:
+        return Decision()
+    one = known.one
+    if not heard.outcomes and known.shown.status:
+        return Decision(calls=(Call(RESET, "", known.job, 0, Place(one.kind, one.namespace, one.name, one.uid)),))
+    if failed(heard):
+        return Decision(again_in=_AGAIN_MS)
+    if heard.outcomes and heard.outcomes[-1].code:
+        return Decision()
+    return Decision((Step(events=(new.say,)),))

@@ -1,0 +1,186 @@
+"""What the hub service remembers: settings, objects, what is to be submitted, and what is to be told."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from fairway.domain import decision
+from fairway.domain.decision import Decision, Heard, Put, Step
+from fairway.domain.events import name_key
+from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
+from fairway.domain.tenancy.submission_limits import Limits
+from fairway.hub import remembering
+from fairway.hub.intake import noting as intake
+from fairway.hub.intake.turns import SubmissionTurns, limited
+from fairway.hub.intake.waiting_objects import WaitingObjects
+from fairway.hub.job_object import client_of, job_of
+from fairway.hub.known_objects import KnownObjects
+from fairway.hub.messages import (
+    BindingSeen,
+    BindingsListed,
+    ComplaintsRead,
+    Hears,
+    ObjectSeen,
+    ObjectsListed,
+    Resubmit,
+    SettingSeen,
+    Show,
+    Tell,
+    Turn,
+    Wish,
+)
+from fairway.hub.settings.judge import seen_as
+from fairway.hub.settings.settings_in_force import SettingsInForce
+from fairway.hub.telling import noting as telling
+from fairway.hub.telling.pending_update import touch
+from fairway.hub.telling.telling import Telling
+from fairway.runtime.ports import ReadRows, Wanted
+from fairway.runtime.service import Remembered
+from fairway.runtime.views.jobs import JobsMemory
+from fairway.runtime.views.settings import Catalog
+from fairway.wire import fleet
+from fairway.wire.envelope import JobMessage
+from fairway.workloads.hub.objects import SETTINGS, HubObject, hub_object
+
+# Live jobs whose rows are read together at the start.
+_PIECE = 1_000
+_KINDS = (*dict.fromkeys(kind.partition(".")[0] for kind in SETTINGS), "Namespace")
+
+
+class HubMemory(JobsMemory[Hears]):
+    """What the record says of settings it takes from the catalog at the start; from then on it knows sooner. Of the
+    catalog only the limits of tenants are read later. `looked` are the settings in hand, by kind and key."""
+
+    settings: tuple[str, ...] = ("ElasticQuotaTree",)
+
+    def __init__(self, catalog: Catalog, namespaces: SystemNamespaces = SYSTEM_NAMESPACES) -> None:
+        super().__init__()
+        self._catalog = catalog
+        self._namespaces = namespaces
+        self._forget()
+
+    def _forget(self) -> None:
+        self.hub_settings = SettingsInForce(WaitingObjects(), self._namespaces)
+        self.turns = SubmissionTurns(self.hub_settings)
+        self.objects = KnownObjects()
+        self.telling = Telling()
+        self.looked: dict[tuple[str, str, str], HubObject] = {}
+
+    @property
+    def limits(self) -> Mapping[str, Limits]:
+        return self._catalog.limits
+
+    def begin(self) -> None:
+        super().begin()
+        self._forget()
+        self.hub_settings.recall(self._catalog.taken.of(_KINDS))
+
+    def first(self, found: ReadRows | None) -> Wanted | None:
+        """Which live jobs stand for objects of the hub, and which objects are held."""
+        if found is None:
+            return Wanted(whole=(decision.LIVE, decision.HELD))
+        if decision.LIVE in found.whole:
+            self.objects.unread = sorted(found.whole[decision.LIVE])
+            intake.held_before(self.objects, found.whole.get(decision.HELD, {}))
+        intake.live(self.objects, found)
+        names = self.objects.unread[:_PIECE]
+        del self.objects.unread[:_PIECE]
+        return Wanted(rows={decision.JOBS: names}) if names else None
+
+    def wants(self, heard: Sequence[Heard[Hears]], now: int) -> Wanted:
+        wanted = super().wants(heard, now)
+        self.turns.batch = ()
+        for one in heard:
+            match one.message:
+                case ObjectSeen(kind, manifest):
+                    self._wants_of(wanted, hub_object(kind, manifest))
+                case Turn():
+                    self._wants_for_turn(wanted, now)
+                case Tell(uid) | Show(uid) | Resubmit(uid) | Wish(uid):
+                    if (known := self.objects.get(uid)) is not None:
+                        wanted.add(decision.JOBS, known.job)
+                case fleet.Shown(job=job):
+                    wanted.add(decision.JOBS, job)
+                case message if name := getattr(message, "job", ""):
+                    wanted.add(decision.JOBS, name)
+        return wanted
+
+    def _wants_of(self, wanted: Wanted, one: HubObject) -> None:
+        wanted.add(decision.JOBS, job_of(one))
+        wanted.add(decision.CLIENTS, client_of(one))
+        known = self.objects.get(one.uid) or self.objects.left.get(one.uid)
+        if known is not None:
+            wanted.add(decision.JOBS, known.job)
+
+    def _wants_for_turn(self, wanted: Wanted, now: int) -> None:
+        self.turns.batch = self.turns.ripe(now)
+        for one in self.turns.batch:
+            self._wants_of(wanted, one)
+            key = name_key(one.namespace, one.plain, one.name)
+            wanted.add(decision.NAMES, key)
+            if holder := self.turns.rows.names.get(key):
+                wanted.add(decision.JOBS, holder)
+        if limited(self.turns.batch, self.limits):
+            wanted.whole = (decision.PENDING,)
+
+    def take(self, found: ReadRows, heard: Sequence[Heard[Hears]], now: int) -> None:
+        super().take(found, heard, now)
+        self.turns.freed_now = False
+        self.objects.asked_again = set()
+        intake.rows(self, found)
+        self.looked = {}
+        for one in heard:
+            if one.outcomes:
+                telling.outcomes(self, one)
+            self._hear(one, now)
+
+    def _hear(self, one: Heard[Hears], now: int) -> None:
+        match message := one.message:
+            case SettingSeen():
+                self._see_setting(message)
+            case ComplaintsRead(keys):
+                self.hub_settings.complaints |= set(keys)
+            case ObjectSeen():
+                intake.object_seen(self, one, message, now)
+            case ObjectsListed():
+                self.objects.listed = True
+            case BindingSeen():
+                self.telling.bindings.see(message)
+            case BindingsListed():
+                self.telling.bindings.served = True
+                for known in self.objects.there.values():
+                    touch(known.pending, now)
+            case Turn():
+                self.turns.next_at = None
+            case JobMessage() | fleet.Shown():
+                telling.of_job(self, one, now)
+
+    def _see_setting(self, message: SettingSeen) -> None:
+        one = seen_as(message)
+        if message.gone:
+            self.hub_settings.gone(one)
+            return
+        self.looked[one.key] = one
+        for waiting in self.hub_settings.see(one, message.place):
+            self.turns.put(waiting)
+
+    def apply(self, step: Step) -> None:
+        super().apply(step)
+        for write in step.writes:
+            if isinstance(write, Put) and write.table == decision.HELD:
+                intake.held(self, write.key, write.value)
+        for say in step.events:
+            intake.said(self, say)
+
+    def make_up(self, heard: Heard[Hears], decided: Decision, now: int) -> Decision:
+        made = super().make_up(heard, decided, now)
+        telling.decided(self, heard, made, now)
+        if isinstance(heard.message, Turn):
+            intake.after_turn(self, made, now)
+        elif isinstance(heard.message, ObjectSeen) and not made.calls:
+            self.objects.left.pop(hub_object(heard.message.kind, heard.message.manifest).uid, None)
+        return made
+
+    def remembered(self) -> Iterable[Remembered]:
+        return remembering.parts(self)
+
+    def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
+        remembering.recall(self, table, data)

@@ -1,0 +1,121 @@
+"""What the owner of an object is told: an Event for each change of the reason, and its ResourceBinding. Pure."""
+
+from msgspec import structs
+
+from fairway.domain.decision import Call, Decision, Heard
+from fairway.domain.fold import caught_up
+from fairway.domain.job import Job
+from fairway.explain.events import reason
+from fairway.hub.calls import BIND, EVENT, STATUS, UNBIND, BindingWrite, Place, StatusWrite, failed
+from fairway.hub.job_object import JobObject
+from fairway.hub.messages import Show, Tell, Unbind
+from fairway.hub.telling.bindings import Binding, binding_of, unclaimed
+from fairway.hub.telling.events import Note, note_of, note_on
+from fairway.hub.telling.pending_update import HeardWord, take
+from fairway.hub.telling.statuses import next_status
+from fairway.hub.view import View
+from fairway.wire import jobs as wire
+
+_AGAIN_MS = 1_000
+# Whether the status is written by now is looked at so often (ms).
+_SHOWS_MS = 200
+_WAITS = wire.Blocked | wire.Queue
+
+
+def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
+    """Once what is to be told stands still, and the hub may be written to."""
+    one = view.objects.get(message.uid)
+    if one is None or not one.pending.due:
+        return Decision()
+    if heard.outcomes:
+        return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision(again_in=0)
+    if (wait := one.pending.due - now) > 0:
+        return Decision(again_in=wait)
+    calls = _calls(view, one, now)
+    if calls and (wait := view.telling.pace.wait(now, view.telling.waiting)):
+        return Decision(again_in=wait)
+    if calls:
+        return Decision(calls=calls)
+    if one.shown.wanted is not None:  # the words that it follows from are kept until it shows
+        return Decision(again_in=_SHOWS_MS)
+    return Decision(done=(*one.pending.over, *one.pending.ids))
+
+
+def _calls(view: View, one: JobObject, now: int) -> tuple[Call, ...]:
+    if not one.submitted:
+        return _of_held(view, one, now)
+    words = take(one.pending)
+    job = view.jobs.get(one.job)
+    for word in words:
+        job = caught_up(job, word.message)
+    if job is None or job.hub_uid != one.one.uid:
+        return ()
+    calls = [Call(EVENT, "", job.id, job.attempt, note) for note in _notes(one, job, words)]
+    wish = one.wish
+    binding = binding_of(one.one, job, one.shown.status, wish.refusal, wish.answered)
+    return (*calls, *_bound(view, binding, job.id, now))
+
+
+def _of_held(view: View, one: JobObject, now: int) -> tuple[Call, ...]:
+    """Why it is not submitted."""
+    held = one.held
+    if held is None:
+        return ()
+    code = held.why.code.value
+    calls = []
+    if one.told.last != code:
+        note = note_of(one.one, code, f"Waits: {reason(held.why)}", "")
+        calls.append(Call(EVENT, "", one.job, 0, note))
+    return (*calls, *_bound(view, unclaimed(one.one, one.job, held.why), one.job, now))
+
+
+def _bound(view: View, binding: Binding, job: str, now: int) -> tuple[Call, ...]:
+    if not view.telling.bindings.new(binding, view.objects):
+        return ()
+    return (Call(BIND, "", job, 0, BindingWrite(*view.telling.bindings.manifest(binding, now))),)
+
+
+def _notes(one: JobObject, job: Job, words: tuple[HeardWord, ...]) -> list[Note]:
+    told = one.told
+    same = (told.job, told.attempt) == (job.id, job.attempt)
+    reasons = set(told.reasons) if same else set()
+    last = told.last if same else ""
+    found = []
+    for word in words:
+        if word.message.tenant != job.tenant or word.message.job != job.id:
+            continue  # said in another tenant's name, it is among the dead letters
+        note = note_on(job, word.message, word.id, not reasons.isdisjoint(("Dispatched", "Running")))
+        waits = isinstance(word.message, _WAITS)
+        if note is None or note.reason in (reasons if waits else (last,)):
+            continue
+        # The object itself, while it is there: a rejection does not name its API group.
+        found.append(structs.replace(note, about=one.one))
+        reasons.add(note.reason)
+        last = note.reason
+    return found
+
+
+def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:
+    """The status, once changes of one moment are together. What is not taken is made anew on what is shown by then."""
+    one = view.objects.get(message.uid)
+    if one is None or one.shown.wanted is None:
+        return Decision()
+    if heard.outcomes:
+        return Decision(again_in=_AGAIN_MS if failed(heard) else 0)
+    if (wait := one.shown.due - now) > 0:
+        return Decision(again_in=wait)
+    new = next_status(one, view.jobs.get(one.job))
+    if new is None:
+        return Decision()
+    place = Place(one.one.kind, one.one.namespace, one.one.name, one.one.uid)
+    return Decision(calls=(Call(STATUS, "", one.job, one.shown.wanted.attempt, StatusWrite(place, new)),))
+
+
+def unbind(view: View, heard: Heard[object], message: Unbind) -> Decision:
+    """A hub with a garbage collector may have removed it first."""
+    there = view.telling.bindings.there.get((message.namespace, message.name))
+    if there is None or there.owner != message.owner or message.owner in view.objects:
+        return Decision()
+    if heard.outcomes:
+        return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision()
+    return Decision(calls=(Call(UNBIND, "", "", 0, message),))

@@ -1,0 +1,31 @@
+"""Who is being told, and what is on its way to the hub. A part of the memory."""
+
+from msgspec import Struct
+
+from fairway.domain.decision import Call
+from fairway.hub.telling.known_bindings import KnownBindings
+from fairway.hub.telling.pending_update import UpdatePace
+
+
+class Sent(Struct, frozen=True):
+    """The calls that were made together, and the ids of the words that they tell."""
+
+    calls: tuple[Call, ...]
+    ids: tuple[str, ...] = ()
+
+
+class Telling:
+    """`showing` and `telling` are the uids of objects of which a message is under way that writes their status, or
+    tells their owner. `sent` is what was sent for a message, by its id: an answer does not repeat them."""
+
+    def __init__(self) -> None:
+        self.bindings = KnownBindings()
+        self.pace = UpdatePace()
+        self.showing: set[str] = set()
+        self.telling: set[str] = set()
+        self.sent: dict[str, Sent] = {}
+
+    @property
+    def waiting(self) -> int:
+        """How many objects are to be told of."""
+        return len(self.telling)

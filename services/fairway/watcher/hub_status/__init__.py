@@ -1,1 +1,0 @@
-"""The status of the hub's objects: what members show of them, and what the record calls an end."""
