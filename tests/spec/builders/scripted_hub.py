@@ -8,6 +8,7 @@ from fairway.domain.decision import Call, Outcome
 from fairway.hub import calls
 from fairway.hub.settings.ready_conditions import conditions_with
 from fairway.hub.telling.bindings import KIND as BINDING
+from fairway.workloads.kinds.registry import KINDS
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]  # kind, namespace, name
@@ -16,7 +17,8 @@ Answer = Callable[[Call], Outcome]
 
 class ScriptedHub:
     """`away`: nothing is reached. `refuses` answers a verb in the place of the hub. `changed` is told of each object
-    that a call has changed; `asked` are all calls. A hub that is `forgetful` drops the conditions it is given."""
+    that a call has changed; `asked` are all calls, `served` the kinds of jobs that it has. A hub that is `forgetful`
+    drops the conditions it is given."""
 
     def __init__(self) -> None:
         self.objects: dict[Key, Json] = {}
@@ -26,8 +28,10 @@ class ScriptedHub:
         self.forgetful = False
         self.refuses: dict[str, Answer] = {}
         self.changed: list[Key] = []
+        self.served = {*KINDS}
         self.manifests: Callable[[int], Json | None] = lambda sequence: None
         self._version = 100
+        self._told: set[str] = set()
         self._do: dict[str, Answer] = {
             calls.EVENT: self._event,
             calls.CONDITION: self._condition,
@@ -66,7 +70,9 @@ class ScriptedHub:
 
     def _event(self, call: Call) -> Outcome:
         note = call.body
-        self.notes.append((note.about.name, note.reason, note.text))
+        if note.id not in self._told:
+            self._told.add(note.id)
+            self.notes.append((note.about.name, note.reason, note.text))
         return Outcome(call, True)
 
     def _condition(self, call: Call) -> Outcome:
@@ -118,7 +124,7 @@ class ScriptedHub:
         return Outcome(call, True)
 
     def _look(self, call: Call) -> Outcome:
-        return Outcome(call, True, body=calls.FoundObject(self._found(call.body)))
+        return Outcome(call, True, body=calls.FoundObject(self._found(call.body), call.body.kind in self.served))
 
 
 def not_taken(shown: Json | None = None, code: str = calls.NOT_TAKEN) -> Answer:
