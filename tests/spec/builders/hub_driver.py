@@ -107,7 +107,7 @@ class HubDriver(HubLoop):
     def says(self, life: Life, kind: type[JobMessage], **fields: Any) -> str:
         """Something is said of a job; the id of the message."""
         life.at = self.now
-        life.then(kind, after=0, tenant=life.now.tenant, **fields)
+        life.then(kind, after=0, **{"tenant": life.now.tenant, **fields})
         self.record.follow(life)
         return self.hear(life.said[-1][1])
 
