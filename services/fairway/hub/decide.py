@@ -110,10 +110,12 @@ def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, 
 
 
 def _all_listed(view: View, now: int) -> Decision:
-    """Jobs whose object was deleted while nobody looked, and objects that were to be told of meanwhile."""
+    """Jobs whose object was deleted while nobody looked, and objects that were to be told of meanwhile. What was said
+    of objects that are not there is for nobody."""
     orphans = tuple(Reminder(Orphan(name)) for name in view.objects.unseen.values())
     gone = tuple(Step(released(one)) for one in view.objects.held_before.values())
-    return Decision(gone, reminders=(*orphans, *_everyone(view), *next_turn(view, now)))
+    nobody = tuple(word.id for words in view.objects.early.values() for word in words)
+    return Decision(gone, reminders=(*orphans, *_everyone(view), *next_turn(view, now)), done=nobody)
 
 
 def _everyone(view: View) -> tuple[Reminder, ...]:

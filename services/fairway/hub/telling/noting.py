@@ -6,7 +6,7 @@ from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.domain.job import Job
 from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, NOT_TAKEN, STATUS, UNBIND
 from fairway.hub.job_object import JobObject, refused_as
-from fairway.hub.messages import SettingSeen, Show, Tell, Turn, Unbind
+from fairway.hub.messages import ObjectsListed, SettingSeen, Show, Tell, Turn, Unbind
 from fairway.hub.settings.judge import mark_of, seen_as
 from fairway.hub.telling import pending_update as pending
 from fairway.hub.telling import statuses
@@ -170,6 +170,8 @@ def _sends(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
 
 def _over(view: View, message: object) -> None:
     match message:
+        case ObjectsListed():
+            view.objects.early.clear()
         case Tell(uid):
             view.telling.telling.discard(uid)
             if (known := view.objects.get(uid)) is not None:
