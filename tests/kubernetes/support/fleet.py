@@ -111,15 +111,15 @@ class RealFleet:
     def explained(self, what: str, namespace: str, name: str) -> Any:
         """The gateway's `why` or `story` of the job of that name; None as long as there is none."""
         query = {"namespace": namespace, "limit": "100"}
-        jobs = self._asked("", params=query)["items"]
+        jobs = self.asked("", params=query)["items"]
         found = [one for one in jobs if one["name"] == name]
         if not found:
             return None
         newest = max(found, key=lambda one: one["submitted_at"])
-        return self._asked(f"/{newest['id']}/{what}")
+        return self.asked(f"/{newest['id']}/{what}")
 
-    def _asked(self, path: str, **more: Any) -> Any:
-        """Of one caller, as all workers are: who asks too much is told when to come again."""
+    def asked(self, path: str, **more: Any) -> Any:
+        """What the gateway answers below /v1/jobs. Of one caller, as all workers are: who asks too much is told when to come again."""
         while True:
             answer = httpx.get(f"{self.url}/v1/jobs{path}", headers=self.known, trust_env=False, **more)
             if answer.status_code != 429:
