@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Say
@@ -25,7 +26,7 @@ from fairway.runtime.views import row_cache
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
-from fairway.workloads.hub.objects import HubObject, as_written, child_of_job, cleaned, ended, hub_object, leaving
+from fairway.workloads.hub.objects import HubObject, as_written, child_of_job, ended, hub_object, leaving
 
 _encode = msgspec.json.Encoder().encode
 # Nobody knows when a pending job goes, or a name is free: it is worth another look after this long (ms).
@@ -114,7 +115,8 @@ def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) ->
     elif not child_of_job(one) and not heard.outcomes:
         _present(view, one, message.place, now)
     elif known is not None and heard.outcomes and heard.outcomes[-1].ok and not known.wish.said:
-        same = heard.outcomes[-1].body == cleaned(one.manifest)
+        body = heard.outcomes[-1].body
+        same = body is not None and wish_of(structs.replace(one, manifest=body)) == wish_of(one)
         known.wish.said = known.wish.digest if same else _OTHER
 
 
