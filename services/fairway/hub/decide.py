@@ -3,7 +3,7 @@
 from fairway.domain.decision import Decision, Heard, Reminder, Step
 from fairway.domain.held_object import released
 from fairway.hub.intake.owners_wish import NOWHERE, changed, gone, look_again, orphan
-from fairway.hub.intake.submit import next_turn, resubmit, turn
+from fairway.hub.intake.submit import next_turn, resubmit, turn, turn_for
 from fairway.hub.messages import (
     BindingsListed,
     Hears,
@@ -72,7 +72,7 @@ def _object_seen(view: View, heard: Heard[Hears], message: ObjectSeen, now: int)
     if message.place != known.place:
         return Decision()  # it was seen anew since, or in another version
     if not known.submitted or known.refused:
-        return Decision(reminders=next_turn(view, now))
+        return Decision(reminders=turn_for(view, one.uid, now))
     made = changed(view, heard, known, one, now)
     return made if made.calls else _with(made, _reminders(view, one.uid))
 

@@ -13,7 +13,7 @@ import httpx
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.kubesim.http.identities import MASTERS, Identity
 from fairway.process.pipeline import EVERYTHING, HUB
-from tests.kubernetes.support.fleet import RealFleet, until
+from tests.kubernetes.support.fleet import RealFleet
 from tests.kubernetes.support.own import Own
 from tests.kubernetes.support.own_hub import define
 
@@ -49,6 +49,10 @@ class _Services(EmbeddedFleet):
         half = self.kubeconfigs / f"{name}.half"
         half.write_bytes(self._own.plane(name).kubeconfig.read_bytes())
         os.replace(half, self.kubeconfigs / f"{name}.kubeconfig")
+
+    async def stop(self) -> None:
+        await super().stop()
+        await asyncio.gather(*self._standing_by.values(), return_exceptions=True)
 
     async def add(self, name: str) -> None:
         """Another process of the hub service, which is not waited for."""
@@ -105,11 +109,6 @@ class HubFleet(RealFleet):
         finally:
             for end in ("kubeconfig", "json"):
                 (self._services.kubeconfigs / f"{name}.{end}").unlink()
-            until(lambda: name not in self.clusters(), f"{name} has left")
-
-    def clusters(self) -> list[str]:
-        answer = self.door("/v1/clusters")
-        return [one["name"] for one in answer["items"] if not one["stale"]]
 
     def door(self, path: str) -> Any:
         answer = httpx.get(f"{self.url}{path}", headers=self.known, trust_env=False)

@@ -14,12 +14,13 @@ from tests.kubernetes.support.tries import job
 
 Json = dict[str, Any]
 TREES = "scheduling.sigs.k8s.io/v1beta1/namespaces/kube-system/elasticquotatrees"
+TREE = {"apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTree"}
 # Both nodes of the member whole.
 ALL_GPUS = 16
 GATES = {
     "Suspended": "suspended by its owner",
     "WaitingForQuota": "nvidia.com/gpu",
-    "WaitingForRoom": "no cluster can take",
+    "WaitingForRoom": "clusters can take it now",
 }
 
 
@@ -36,7 +37,7 @@ def leaf(kept: HubFleet, place: str) -> Iterator[str]:
     """The namespace is a leaf of the fleet's tree, and may have as many GPUs as there are."""
     amounts = {"nvidia.com/gpu": ALL_GPUS}
     root = {"name": "root", "max": amounts, "children": [{"name": place, "namespaces": [place], "max": amounts}]}
-    kept.hub.create(TREES, {"metadata": {"name": place}, "spec": {"root": root}})
+    kept.hub.create(TREES, {**TREE, "metadata": {"name": place}, "spec": {"root": root}})
     until(lambda: condition_of(kept.hub.get(f"{TREES}/{place}"), "Ready").get("status") == "True", "it is in force")
     yield place
     kept.hub.delete(f"{TREES}/{place}")
@@ -146,5 +147,13 @@ def test_a_job_whose_policy_names_a_cluster_that_is_not_there_goes_when_that_joi
         until(lambda: one.is_in() == [LATE], "it is in the cluster that has joined")
         assert one.row()["attempt"] == 1
         one.delete()
-        until(lambda: not one.is_in(), "it is gone from there")
+        until(lambda: let_go(kept, one), "it is gone from there")
     assert not {"failed", "rejected"} & {*one.verbs()}
+
+
+def let_go(fleet: HubFleet, one: Applied) -> bool:
+    """Whether it is gone from the late cluster, which has no garbage collector: what that would do is done here."""
+    there = fleet.members[LATE].job(one.kind, one.namespace, one.name)
+    if there and there["metadata"].get("deletionTimestamp"):
+        fleet.members[LATE].patch(one.path, {"metadata": {"finalizers": None}})
+    return there is None

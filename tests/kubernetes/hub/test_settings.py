@@ -43,9 +43,15 @@ def for_all(**spec: Any) -> Json:
 MISSPELT = {
     "a tree": (tree(maxx={"cpu": 4}), "maxx"),
     "a queue": (queue(queuePolicey="Block"), "queuePolicey"),
-    "a policy": (policy(placment={}), "placment"),
-    "a policy of the other group": (policy("policy.one.alibabacloud.com", placment={}), "placment"),
-    "a policy for all namespaces": (for_all(placement={"clusterAfinity": {}}), "clusterAfinity"),
+    "a policy": (policy(placment={"clusterAffinity": {}}), "placment"),
+    "a policy of the other group": (
+        policy("policy.one.alibabacloud.com", placment={"clusterAffinity": {}}),
+        "placment",
+    ),
+    "a policy for all namespaces": (
+        for_all(placement={"clusterAfinity": {"clusterNames": ["near"]}}),
+        "clusterAfinity",
+    ),
 }
 
 

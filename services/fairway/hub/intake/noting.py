@@ -220,7 +220,7 @@ def after_turn(view: View, made: Decision, now: int) -> None:
     gone_in = {message.hub.uid for message in words if isinstance(message, wire.Submitted) and message.hub}
     for one in view.turns.batch:
         known = view.objects.get(one.uid)
-        if known is None or (known.submitted and not known.refused) or ended(one):
+        if known is None or (not known.refused and (known.submitted or ended(one))):
             view.turns.leave(one)
         elif one.uid not in gone_in:
             write = writes.get(one.uid)

@@ -158,7 +158,7 @@ def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
     if made.calls:
         _sends(view, heard, made, now)
     elif made.again_in is None:
-        _over(view, heard.message)
+        _over(view, heard.message, now)
 
 
 def _sends(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
@@ -171,15 +171,18 @@ def _sends(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
     view.telling.sent[heard.id] = Sent(made.calls, ids)
 
 
-def _over(view: View, message: object) -> None:
+def _over(view: View, message: object, now: int) -> None:
     match message:
         case Tell(uid):
             view.telling.telling.discard(uid)
             if (known := view.objects.get(uid)) is not None:
-                pending.told(known.pending, tuple(known.pending.ids))
-                known.pending.over = []
+                if known.pending.due and known.shown.wanted is None:
+                    pending.told(known.pending, tuple(known.pending.ids))
+                    known.pending.over = []
                 known.pending.due = 0
         case Show(uid):
             view.telling.showing.discard(uid)
             if (known := view.objects.get(uid)) is not None:
                 known.shown.wanted = None
+                if known.pending.ids:  # they were kept until the status shows what follows from them
+                    pending.touch(known.pending, now)

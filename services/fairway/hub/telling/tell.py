@@ -2,7 +2,7 @@
 
 from msgspec import structs
 
-from fairway.domain.decision import Call, Decision, Heard
+from fairway.domain.decision import Call, Decision, Heard, Reminder
 from fairway.domain.fold import caught_up
 from fairway.domain.job import Job
 from fairway.explain.events import reason
@@ -17,8 +17,6 @@ from fairway.hub.view import View
 from fairway.wire import jobs as wire
 
 _AGAIN_MS = 1_000
-# Whether the status is written by now is looked at so often (ms).
-_SHOWS_MS = 200
 _WAITS = wire.Blocked | wire.Queue
 
 
@@ -36,8 +34,8 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
         return Decision(again_in=wait)
     if calls:
         return Decision(calls=calls)
-    if one.shown.wanted is not None:  # the words that it follows from are kept until it shows
-        return Decision(again_in=_SHOWS_MS)
+    if one.shown.wanted is not None:
+        return Decision()  # the words that it follows from are kept until it shows, and this is heard again then
     return Decision(done=(*one.pending.over, *one.pending.ids))
 
 
@@ -117,7 +115,8 @@ def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:
         return Decision(again_in=wait)
     new = next_status(one, view.jobs.get(one.job))
     if new is None:
-        return Decision()
+        told = one.pending.ids and message.uid not in view.telling.telling
+        return Decision(reminders=(Reminder(Tell(message.uid)),) if told else ())
     place = Place(one.one.kind, one.one.namespace, one.one.name, one.one.uid)
     return Decision(calls=(Call(STATUS, "", one.job, one.shown.wanted.attempt, StatusWrite(place, new)),))
 
