@@ -1,6 +1,5 @@
 """How the memory changes by what is seen of objects that are jobs', what is found of them, and what is said of them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -21,7 +20,7 @@ from fairway.hub.messages import ObjectSeen
 from fairway.hub.telling import noting as telling
 from fairway.hub.telling.pending_update import SOON_MS, STATUS_MS, UNCLAIMED_MS, ToldUpdate, touch
 from fairway.hub.view import View
-from fairway.runtime.ports import ReadRows, Row
+from fairway.runtime.ports import ReadRows
 from fairway.runtime.views import row_cache
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -44,11 +43,6 @@ def live(objects: KnownObjects, found: ReadRows) -> None:
         job = row_cache.JOBS.value(table, name, row.data)
         if job.hub_uid and not job.ended and not job.cancelling:
             objects.unseen[job.hub_uid] = job.id
-
-
-def held_before(objects: KnownObjects, found: Mapping[str, Row]) -> None:
-    """By this process or another, of objects that may be gone by now."""
-    objects.held_before = {uid: msgspec.json.decode(row.data, type=HeldObject) for uid, row in sorted(found.items())}
 
 
 def rows(view: View, found: ReadRows) -> None:
