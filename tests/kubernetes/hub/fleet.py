@@ -104,9 +104,9 @@ class HubFleet(RealFleet):
 
     def asks_the_store(self, name: str) -> bool:
         """Whether it has come as far as that: it works from then on, or stands by."""
-        of = psutil.Process(self._services.processes[name].pid)
-        found = [one for process in (of, *of.children(True)) for one in process.net_connections("tcp")]
-        return any(one.raddr and one.raddr.port == self._services.valkey.port for one in found)
+        child = self._services.processes[name]
+        connections = psutil.Process(child.pid).net_connections("tcp") if child.alive else []
+        return any(one.raddr and one.raddr.port == self._services.valkey.port for one in connections)
 
     @contextmanager
     def joined(self, name: str = LATE) -> Iterator[None]:
