@@ -104,13 +104,15 @@ async def test_jobs_are_neither_lost_nor_doubled_while_instances_of_every_stage_
     counts = dict(report["counts"])
     assert counts.pop("submitted_dispatching") == 20 + 2 * 100
     assert counts.pop("submitted") >= 100
-    # Of each of seven stages and of the gateway one is killed and one stopped, and another comes for each.
-    assert counts.pop("changes") == 8 * 2 * 2
+    # Of each of seven stages, of gateway and of hub one is killed and one stopped, and another comes for each.
+    assert counts.pop("changes") == 9 * 2 * 2
+    assert counts.pop("on_hub") > 0
     assert not any(counts.values()), counts
     assert {"lost", "double", "double_in_members", "never_in_members", "breaches"} <= set(counts)
     assert {f"jobs_per_second_{number}" for number in (1, 2)} <= set(report["figures"])
     assert {"queue_2", "queue-2_2", "gateway-2_2", "reserver-2_2"} <= set(report["cpu_seconds_per_job"])
     assert report["figures"]["queue_stopped_p50_ms"] > 0 < report["figures"]["queue_killed_p50_ms"]
+    assert report["figures"]["hub_stopped_p50_ms"] > 0 < report["figures"]["hub_killed_p50_ms"]
 
 
 async def test_the_same_jobs_go_through_fleets_of_each_number_of_clusters_exactly_once() -> None:

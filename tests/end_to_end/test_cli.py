@@ -224,6 +224,12 @@ def test_a_gateway_that_would_not_ask_who_comes_does_not_start(
     assert (refused.exit_code, says in refused.stderr) == (2, True), refused.stderr
 
 
+@pytest.mark.parametrize("beside", [(), ("inbound",)], ids=["alone", "beside another"])
+def test_the_hubs_service_does_not_start_without_a_hub_and_names_the_setting(beside: tuple[str, ...]) -> None:
+    refused = command("run", "hub", *beside, FAIRWAY_HUB_KUBECONFIG="")
+    assert (refused.exit_code, "set FAIRWAY_HUB_KUBECONFIG" in refused.stderr) == (2, True), refused.stderr
+
+
 def test_the_store_is_what_the_record_says_and_no_rule_was_broken() -> None:
     for name in ("audited-1", "audited-2"):
         assert run("submit", "-f", "-", "--wait", "--timeout", "60s", given=job(name)).exit_code == 0

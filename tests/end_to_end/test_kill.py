@@ -14,7 +14,7 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, equal_clusters, running
 from fairway.lab.traces.replay import ReplayPlan, replay
 from fairway.lab.traces.trace import GPU, TraceJob
-from fairway.process.pipeline import STAGES
+from fairway.process.pipeline import HUB, STAGES
 from fairway.wire import jobs as wire
 
 SERVERS = ("nats", "valkey")
@@ -93,8 +93,10 @@ POLICY = {
 }
 
 
-async def test_killing_the_gateway_while_jobs_are_applied_on_the_hub_loses_and_doubles_none(tmp_path: Path) -> None:
-    plan = FleetPlan(equal_clusters(1, nodes=4, gpus=8), groups=(("gateway",), ("agent", *STAGES)))
+async def test_killing_the_hubs_service_while_jobs_are_applied_on_the_hub_loses_and_doubles_none(
+    tmp_path: Path,
+) -> None:
+    plan = FleetPlan(equal_clusters(1, nodes=4, gpus=8), groups=((HUB,), ("agent", *STAGES)))
     async with running(tmp_path, plan) as fleet:
         hub = await KubernetesCluster.from_kubeconfig("hub", fleet.hub_kubeconfig)
         bus = await NatsBus.connect(fleet.nats.url, "test")
@@ -102,7 +104,7 @@ async def test_killing_the_gateway_while_jobs_are_applied_on_the_hub_loses_and_d
             await hub.create("ClusterPropagationPolicy.policy.karmada.io/v1alpha1", POLICY)
             for number in range(12):
                 if number in (3, 7):
-                    await kill(fleet, "gateway")
+                    await kill(fleet, HUB)
                 await hub.create("Job.batch/v1", hub_job(number))
             ends = [one async for one in up_to(bus, "succeeded", 12)]
         finally:

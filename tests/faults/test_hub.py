@@ -10,7 +10,7 @@ from fairway.lab.kubereal.members import HUB
 from fairway.lab.traces.trace import GPU
 from tests.faults.arena.scene import FOUR, Scene, Setup, under_load
 
-OPEN = Setup(groups=(("gateway",), *FOUR))
+OPEN = Setup(groups=(("gateway",), ("hub",), *FOUR))
 JOBS = "apis/batch/v1/namespaces/vc-0/jobs"
 
 

@@ -1,6 +1,7 @@
 """Deliberate faults of the code, one at a time; the simulation has to find each."""
 
 from tests.simulation import faulty_decisions as decisions
+from tests.simulation import faulty_hub as hub
 from tests.simulation import faulty_runtime as runtime
 
 MUTATIONS = (
@@ -28,4 +29,13 @@ MUTATIONS = (
     decisions.fearless,
     decisions.hopeful,
     decisions.gullible,
+    hub.oblivious,
+    hub.despairing,
+    hub.mistaken,
+    hub.sleeping,
+    hub.overwriting,
+    hub.forgiving,
+    hub.stubborn,
+    hub.clinging,
+    hub.lawless,
 )

@@ -4,7 +4,7 @@ test_finds.py. To be run when the order of what is drawn from chance has changed
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 
@@ -13,9 +13,11 @@ import pytest
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.run import simulate
 from tests.paths import ROOT
+from tests.simulation import faulty_hub
 from tests.simulation.mutations import MUTATIONS
 
 _SEEDS = 200
+WITH_HUB = " with a hub"
 PAGE = ROOT / "docs" / "reliability.md"
 _TABLE = re.compile(r"(?<=\| fault \| profile, seed \| first breach \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
 FoundAt = Mapping[str, tuple[str, tuple[str, int]]]
@@ -37,7 +39,13 @@ def write_page(found_at: FoundAt) -> None:
 
 
 def plan_of(profile: str, seed: int) -> RunPlan:
-    return RunPlan(seed, hours=0.2, profile=profile, jobs=24)
+    """A profile may be one with a hub."""
+    return RunPlan(seed, hours=0.2, profile=profile.removesuffix(WITH_HUB), jobs=24, hub=profile.endswith(WITH_HUB))
+
+
+def profiles(mutation: Callable[[pytest.MonkeyPatch], None]) -> tuple[str, ...]:
+    hub = mutation.__module__ == faulty_hub.__name__
+    return tuple(f"{one}{WITH_HUB}" if hub else one for one in ("rough", "hostile"))
 
 
 def sound(where: tuple[str, int]) -> bool:
@@ -48,7 +56,7 @@ def sound(where: tuple[str, int]) -> bool:
 def found(name: str) -> tuple[str, tuple[str, int] | None, str]:
     """Where it is found first, and the first rule that it breaks; None when it is found nowhere."""
     mutation = next(one for one in MUTATIONS if one.__name__ == name)
-    for profile, seed in product(("rough", "hostile"), range(_SEEDS)):
+    for profile, seed in product(profiles(mutation), range(_SEEDS)):
         with pytest.MonkeyPatch.context() as patch:
             mutation(patch)
             breaches = simulate(plan_of(profile, seed)).violations

@@ -25,12 +25,14 @@ async def opened_bus(kind: str, nats_url: str) -> AsyncIterator[Bus]:
         yield MemoryBus(SystemClock())
         return
     real = await NatsBus.connect(nats_url, "contract", bulk=kind == "nats")
-    for stream in ("JOBS", "CONFIG", "IN", "DLQ"):  # what an earlier test left
-        with contextlib.suppress(NotFoundError):
-            await real.client.jetstream().delete_stream(stream)
-    await real.provision()
-    yield real
-    await real.close()
+    try:
+        for stream in ("JOBS", "CONFIG", "IN", "DLQ"):  # what an earlier test left
+            with contextlib.suppress(NotFoundError):
+                await real.client.jetstream().delete_stream(stream)
+        await real.provision()
+        yield real
+    finally:
+        await real.close()
 
 
 @contextlib.asynccontextmanager
@@ -39,11 +41,13 @@ async def opened_store(kind: str, valkey_url: str) -> AsyncIterator[Store]:
         opened: Store = MemoryStore()
     else:
         opened = RedisStore(valkey_url, prefix=f"{{t{next(_fresh)}}}")
-    assert not await opened.open()
-    assert await opened.begin_rebuild("test", 1_000)
-    await opened.finish_rebuild("epoch-1")
-    yield opened
-    await opened.close()
+    try:
+        assert not await opened.open()
+        assert await opened.begin_rebuild("test", 1_000)
+        await opened.finish_rebuild("epoch-1")
+        yield opened
+    finally:
+        await opened.close()
 
 
 def said(tenant: str, number: int) -> Outgoing:

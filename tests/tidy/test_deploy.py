@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import MutableMapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from tests.tidy.source import CODE, ROOT
 
 SERVICES = [
     *("inbound", "admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
-    *("agent", "gateway"),
+    *("agent", "hub", "gateway"),
 ]
 SETTINGS = {
     *("FAIRWAY_NATS_URL", "FAIRWAY_REDIS_URL", "FAIRWAY_HTTP_HOST", "FAIRWAY_HTTP_PORT"),
@@ -31,7 +32,12 @@ HUB = "FAIRWAY_HUB_KUBECONFIG"
 MEMBERS = "FAIRWAY_CLUSTERS_DIR"
 KEY = "FAIRWAY_HTTP_KEY_FILE"
 # Which credentials of clusters a container needs: what the process of that name opens (process/wiring.py).
-CREDENTIALS = {"gateway": {HUB}, "agent": {HUB, MEMBERS}, "propagator": {HUB, MEMBERS}, "watcher": {HUB, MEMBERS}}
+BOTH = {HUB, MEMBERS}
+CREDENTIALS = {"hub": {HUB}, "gateway": {HUB}, "agent": BOTH, "propagator": BOTH, "watcher": BOTH}
+# Whose kubeconfig of the hub it is given, by the variable of who runs compose; without it, that of the service hub.
+_CLUSTERS = dict.fromkeys(WITH_MEMBERS, "FAIRWAY_CLUSTERS_KUBECONFIG")
+GIVEN = {"hub": HUB, "gateway": "FAIRWAY_GATEWAY_KUBECONFIG"} | _CLUSTERS
+ACCOUNTS = {"fairway-hub", "fairway-gateway", "fairway-clusters"}
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 DOCKERFILE = re.sub(r"\\\n\s*", " ", (ROOT / "deploy/Dockerfile").read_text())
 STAGES = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
@@ -84,14 +90,46 @@ def test_a_container_has_the_credentials_of_the_clusters_that_it_calls_and_no_ot
     volumes = [volume for volume in service.get("volumes", []) if not volume.startswith("key:")]
     mounted = dict(volume.removeprefix("${").rsplit(":", 2)[0:2] for volume in volumes)
     assert {host.partition(":")[0]: inside for host, inside in mounted.items()} == {
-        one: service["environment"][one] for one in wanted
+        GIVEN[name] if one == HUB else one: service["environment"][one] for one in wanted
     }
+    assert all(HUB in host for host, inside in mounted.items() if inside.endswith("hub.kubeconfig"))
     assert all(volume.endswith(":ro") for volume in service.get("volumes", []))
 
 
 def test_the_processes_that_call_clusters_are_the_containers_that_have_their_credentials() -> None:
     assert {name for name, found in CREDENTIALS.items() if MEMBERS in found} == WITH_MEMBERS
-    assert set(CREDENTIALS) == WITH_MEMBERS | {"gateway"}
+    assert set(CREDENTIALS) == WITH_MEMBERS | {"gateway", "hub"}
+
+
+def _rights() -> dict[str, set[tuple[str, str, str]]]:
+    """Of each account on the hub: group, resource and verb."""
+    found = list(yaml.safe_load_all((ROOT / "deploy/hub/rights.yaml").read_text()))
+    roles = {(one["kind"], one["metadata"]["name"]): one["rules"] for one in found if "rules" in one}
+    rights: dict[str, set[tuple[str, str, str]]] = {}
+    for one in found:
+        for subject in one.get("subjects", []):
+            for rule in roles[one["roleRef"]["kind"], one["roleRef"]["name"]]:
+                each = product(rule["apiGroups"], rule["resources"], rule["verbs"])
+                rights.setdefault(subject["name"], set()).update(each)
+    return rights
+
+
+def test_each_account_on_the_hub_has_what_its_processes_do_there_and_one_has_it_all() -> None:
+    rights = _rights()
+    assert set(rights) == {*ACCOUNTS, "fairway", "system:authenticated"}
+    assert rights["fairway"] == set().union(*(rights[name] for name in ACCOUNTS))
+    of = {name: {(resource, verb) for _, resource, verb in rights[name]} for name in ACCOUNTS}
+    for whose, alone in {
+        "fairway-hub": [
+            ("jobs", "list"),
+            ("jobs/status", "patch"),
+            ("events", "create"),
+            ("resourcebindings", "patch"),
+        ],
+        "fairway-gateway": [("tokenreviews", "create"), ("queues", "create"), ("configmaps", "create")],
+        "fairway-clusters": [("secrets", "list")],
+    }.items():
+        assert [{name for name in ACCOUNTS if right in of[name]} for right in alone] == [{whose}] * len(alone)
 
 
 def test_ports_are_published_on_loopback_only() -> None:

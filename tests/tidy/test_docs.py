@@ -41,7 +41,9 @@ def test_every_exit_code_is_documented() -> None:
 
 def test_joining_names_no_setting_that_is_not_documented_and_no_file_that_is_not_there() -> None:
     passwords = set(re.findall(r"\$(FAIRWAY_[A-Z_]+)", (ROOT / "deploy/nats/members.conf").read_text()))
-    assert set(re.findall(r"FAIRWAY_[A-Z_]*[A-Z]", JOINING)) <= passwords | set(re.findall(r"FAIRWAY_[A-Z_]+", PAGE))
+    compose = set(re.findall(r"\$\{(FAIRWAY_[A-Z_]+)", (ROOT / "docker-compose.yml").read_text()))
+    documented = passwords | compose | set(re.findall(r"FAIRWAY_[A-Z_]+", PAGE))
+    assert set(re.findall(r"FAIRWAY_[A-Z_]*[A-Z]", JOINING)) <= documented
     named = set(re.findall(r"\bdeploy/[\w./-]*\w", JOINING))
     assert {"deploy/hub/kubeconfig.sh", "deploy/local/nats.conf", "deploy/examples/first/job.yaml"} <= named
     assert [path for path in named if not (ROOT / path).exists()] == []

@@ -79,6 +79,21 @@ def whose(claim: str, pods: Pods, ledger: Mapping[str, Hold]) -> str:
     return f"{key}@{pods.namespace}"
 
 
+def by_attempt(claims: Mapping[str, Pods], ledger: Mapping[str, Hold]) -> dict[str, Pods]:
+    """What an agent says of one node, under the keys that count. An agent that cannot tell whose pods are an attempt's
+    says in one line what holds its room and in another where its pods are: both take room."""
+    found: dict[str, Pods] = {}
+    for claim, pods in claims.items():
+        key = whose(claim, pods, ledger)
+        found[key] = _together(found[key], pods) if key in found else pods
+    return found
+
+
+def _together(one: Pods, other: Pods) -> Pods:
+    counts = add(one.counts, other.counts)
+    return Pods(counts, add(one.requests, other.requests), one.namespace or other.namespace)
+
+
 def _by_pod_set(slots: Iterable[Slot]) -> dict[str, list[Slot]]:
     grouped: dict[str, list[Slot]] = {}
     for slot in slots:

@@ -50,7 +50,8 @@ class Cluster(Protocol):
         """Creates the object (field manager `fairway`) and its namespace, or finds it there as this attempt's. What is
         there is never changed, and ClusterRefused with a code: NameConflict of another job or of none, StaleObject of
         another attempt or on its way out, NoSeal if it says that it is this attempt's and is not. The namespace has
-        its tenant's label and Pod Security `level` (empty: baseline), or is ForeignNamespace or ReservedNamespace."""
+        its tenant's label and Pod Security `level` (empty: baseline), or is ForeignNamespace or ReservedNamespace, or
+        NamespaceTerminating as long as it is on its way out."""
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         """Foreground deletion of the object if it carries `labels`; True when it and its pods are gone. Without a name

@@ -42,10 +42,10 @@ def without(status: Json, *fields: str) -> Json:
     return {key: value for key, value in status.items() if key not in fields}
 
 
-def turned(conditions: list[Json] | None, word: StatusWord, **wanted: bool) -> list[Json]:
+def turned(conditions: Any, word: StatusWord, **wanted: bool) -> list[Json]:
     """The conditions with these types at these values, moved to the end in this order: a printer column often shows
-    the last one. What is to be false and is not there is not added."""
-    listed = list(conditions or ())
+    the last one. What is to be false and is not there is not added; what its owner wrote instead of any is left out."""
+    listed = [one for one in conditions if isinstance(one, dict)] if isinstance(conditions, list) else []
     for kind, value in wanted.items():
         had = next((one for one in listed if one.get("type") == kind), None)
         if had is None and not value:

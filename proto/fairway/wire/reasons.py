@@ -92,6 +92,8 @@ class Code(StrEnum):
     NO_SEAL = "NoSeal"
     # An attempt ended, too: the job's namespace is there in the member and was not given to Fairway.
     FOREIGN_NAMESPACE = "ForeignNamespace"
+    # And so: the job's namespace is on its way out in the member, and was for as long as the room could be kept.
+    NAMESPACE_TERMINATING = "NamespaceTerminating"
     # Refused: the policies of a namespace are too many, or together too large.
     TOO_MANY_POLICIES = "TooManyPolicies"
     # Waiting: its owner holds it.

@@ -2,8 +2,8 @@
 
 from fairway.domain.decision import Decision, Heard, Reminder, Step
 from fairway.domain.held_object import released
-from fairway.hub.intake.owners_wish import changed, gone, look_again, orphan
-from fairway.hub.intake.submit import next_turn, resubmit, turn
+from fairway.hub.intake.owners_wish import NOWHERE, changed, gone, look_again, orphan
+from fairway.hub.intake.submit import next_turn, resubmit, turn, turn_for
 from fairway.hub.messages import (
     BindingsListed,
     Hears,
@@ -72,7 +72,7 @@ def _object_seen(view: View, heard: Heard[Hears], message: ObjectSeen, now: int)
     if message.place != known.place:
         return Decision()  # it was seen anew since, or in another version
     if not known.submitted or known.refused:
-        return Decision(reminders=next_turn(view, now))
+        return Decision(reminders=turn_for(view, one.uid, now))
     made = changed(view, heard, known, one, now)
     return made if made.calls else _with(made, _reminders(view, one.uid))
 
@@ -102,7 +102,7 @@ def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, 
         return Decision(reminders=freed)
     if known is None:
         kept = isinstance(message, JobMessage) and uid in view.objects.early
-        orphan = (Reminder(Orphan(job.id)),) if view.objects.listed and not job.ended else ()
+        orphan = (Reminder(Orphan(job.id)),) if view.objects.listed and job.state not in NOWHERE else ()
         return Decision(reminders=(*freed, *orphan), kept=kept)
     again = (Reminder(Wish(uid)),) if uid in view.objects.asked_again else ()
     kept = heard.id in known.pending.ids
@@ -112,8 +112,11 @@ def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, 
 def _all_listed(view: View, now: int) -> Decision:
     """Jobs whose object was deleted while nobody looked, and objects that were to be told of meanwhile."""
     orphans = tuple(Reminder(Orphan(name)) for name in view.objects.unseen.values())
+    early = [word for words in view.objects.early.values() for word in words]
+    orphans += tuple(Reminder(Orphan(name)) for name in dict.fromkeys(one.message.job for one in early))
     gone = tuple(Step(released(one)) for one in view.objects.held_before.values())
-    return Decision(gone, reminders=(*orphans, *_everyone(view), *next_turn(view, now)))
+    reminders = (*orphans, *_everyone(view), *next_turn(view, now))
+    return Decision(gone, reminders=reminders, done=tuple(one.id for one in early))
 
 
 def _everyone(view: View) -> tuple[Reminder, ...]:

@@ -24,7 +24,7 @@ _QUEUED_BY_SUSPENDING = "scheduling.x-k8s.io/suspend"
 
 class WantedStatus(Struct):
     """What the object is to show: a member's status as it was `seen`, or a word of the record on an attempt that is
-    over (`fails`: and with it the job) or on a job that waits. `ends`: nothing comes after it. `version` is the
+    over (`fails`: and with it the job) or on a job that is `queued`. `ends`: nothing comes after it. `version` is the
     resourceVersion of the member's object."""
 
     attempt: int
@@ -33,7 +33,7 @@ class WantedStatus(Struct):
     fails: bool = False
     ends: bool = False
     version: str = ""
-    waits_first: bool = False
+    queued: bool = False
 
 
 class ObjectStatus(Struct):

@@ -94,7 +94,10 @@ class HubMemory(JobsMemory[Hears]):
                     self._wants_of(wanted, hub_object(kind, manifest))
                 case Turn():
                     self._wants_for_turn(wanted, now)
-                case Tell(uid) | Show(uid) | Resubmit(uid) | Wish(uid):
+                case Resubmit(uid):
+                    for name in intake.job_anew(self, uid, now):
+                        wanted.add(decision.JOBS, name)
+                case Tell(uid) | Show(uid) | Wish(uid):
                     if (known := self.objects.get(uid)) is not None:
                         wanted.add(decision.JOBS, known.job)
                 case fleet.Shown(job=job):
@@ -130,6 +133,8 @@ class HubMemory(JobsMemory[Hears]):
         for one in heard:
             if one.outcomes:
                 telling.outcomes(self, one)
+            if isinstance(one.message, Resubmit):
+                intake.refused_again(self, one.message.uid, now)
             self._hear(one, now)
 
     def _hear(self, one: Heard[Hears], now: int) -> None:
@@ -175,6 +180,8 @@ class HubMemory(JobsMemory[Hears]):
         telling.decided(self, heard, made, now)
         if isinstance(heard.message, Turn):
             intake.after_turn(self, made, now)
+        elif isinstance(heard.message, ObjectsListed):
+            self.objects.early = {}
         elif isinstance(heard.message, ObjectSeen) and not made.calls:
             self.objects.left.pop(hub_object(heard.message.kind, heard.message.manifest).uid, None)
         return made

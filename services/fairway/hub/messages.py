@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.hub.telling.bindings import Stamps
+from fairway.hub.telling.bindings import Condition, Stamps
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 
@@ -47,13 +47,15 @@ class ObjectsListed(Struct, frozen=True, tag=True):
 
 
 class BindingSeen(Struct, frozen=True, tag=True):
-    """A ResourceBinding that is there: the uid of the object that it belongs to, what it says, since when."""
+    """A ResourceBinding that is there: the uid of the object that it belongs to, what it says, since when, and what of
+    its owner's last change."""
 
     namespace: str
     name: str
     owner: str
     digest: str
     stamps: Stamps
+    change: Condition | None = None
 
 
 class BindingsListed(Struct, frozen=True, tag=True):

@@ -17,7 +17,7 @@ from fairway.hub.messages import (
     SettingSeen,
     SettingsListed,
 )
-from fairway.hub.telling.bindings import DIGEST, JOB_LABEL, KIND, stamps_of
+from fairway.hub.telling.bindings import DIGEST, JOB_LABEL, KIND, change_of, stamps_of
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Unreachable
 from fairway.runtime.service import LocalMessages
@@ -117,7 +117,8 @@ class HubWatches:
                 meta = change.manifest.get("metadata") or {}
                 owner = next((ref["uid"] for ref in meta.get("ownerReferences") or ()), "")
                 mark = (meta.get("annotations") or {}).get(DIGEST, "")
-                inbox.put(BindingSeen(change.namespace, change.name, owner, mark, stamps_of(change.manifest)))
+                said = (stamps_of(change.manifest), change_of(change.manifest))
+                inbox.put(BindingSeen(change.namespace, change.name, owner, mark, *said))
 
 
 def _is_object(change: Change) -> bool:

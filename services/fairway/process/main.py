@@ -28,6 +28,7 @@ from fairway.process.composition import Act
 from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.http_server import ListeningServer, config, told_to_end
 from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scope, Send
+from fairway.process.pipeline import EVERYTHING, HUB
 from fairway.process.readiness import readiness
 from fairway.process.settings import Settings
 from fairway.process.wiring import Parts, build, place_of
@@ -116,9 +117,11 @@ def _control_plane(broker: NatsBroker, process: Process) -> None:
 
 async def run(names: Sequence[str], settings: Settings, ready: Ready | None = None, act: Act | None = None) -> None:
     """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. `act`
-    stands in the place of all calls to members. ValueError when the gateway could not tell who comes."""
+    stands in the place of all calls to members. ValueError when the gateway could not tell who comes, or the hub's
+    service has no hub."""
     if "gateway" in names:
         callers_known(settings)
+    hub_known(names, settings)
     process = Process(names, settings, act)
     server = ListeningServer(config(process, (settings.http_host, settings.http_port), settings.limits))
     watched = _metrics(process, settings)
@@ -133,6 +136,15 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
             log.warning("not every part has ended in order: the process ends", services=names)
             os._exit(0)
         server.should_exit = watched.should_exit = True
+
+
+def hub_known(names: Sequence[str], settings: Settings) -> None:
+    """Where all services are asked for it is left out; who asks for it by its name has forgotten the setting."""
+    if HUB in names and set(names) != {*EVERYTHING} and not settings.hub_kubeconfig:
+        raise ValueError(
+            "the service hub has nothing to do without a hub; set FAIRWAY_HUB_KUBECONFIG to a kubeconfig of the "
+            "cluster where tenants apply their jobs, or leave hub out: without one jobs come by HTTP and the bus only"
+        )
 
 
 def _metrics(process: Process, settings: Settings) -> ListeningServer:

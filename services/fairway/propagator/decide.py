@@ -9,7 +9,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.propagator.adjust import adjust
 from fairway.propagator.calls import AGAIN_MS, APPLY, DELETE, HOLD, RELEASE, Made, copy_of
-from fairway.propagator.refusals import refused
+from fairway.propagator.refusals import not_the_jobs, passes, refused
 from fairway.propagator.view import SERVICE, View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -17,8 +17,6 @@ from fairway.wire.reasons import Code, Reason
 # Room that is being held is looked at again this soon; when none was added for so long, there is none to be had (ms).
 _LOOK_MS = 100
 _PATIENCE_MS = 2_000
-# No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
-_PASSING = ("", "StaleObject")
 Hears = wire.Reserved | wire.Adjust | wire.Recall
 
 
@@ -39,6 +37,8 @@ def _dispatch(view: View, heard: Heard[object], message: wire.Reserved, now: int
         return _begun(view, heard, job, now)
     outcome = heard.outcomes[-1]
     teller = Teller(view, SERVICE, heard, now, job.id)
+    if passes(outcome, message.expires_at - now):
+        return Decision(again_in=AGAIN_MS)
     if not outcome.ok:
         return _refused(teller, job, outcome)
     if outcome.call.verb == HOLD:
@@ -64,12 +64,9 @@ def _begun(view: View, heard: Heard[object], job: Job, now: int) -> Decision:
 
 
 def _refused(teller: Teller, job: Job, outcome: Outcome) -> Decision:
-    if outcome.code in _PASSING:
-        return Decision(again_in=AGAIN_MS)
-    if outcome.call.verb == HOLD or outcome.code == Code.WEBHOOK_FAILED:
-        over = next_attempt  # nobody has said anything against the job
-    else:
-        over = given_up if outcome.code == Code.UNSAFE_POD else attempt_over
+    over = given_up if outcome.code == Code.UNSAFE_POD else attempt_over
+    if not_the_jobs(outcome):
+        over = next_attempt
     return Decision((over(teller, wire.Lost, refused(job, outcome)).step(),))
 
 

@@ -1,4 +1,5 @@
-"""Why a member did not take an object, as a reason that names the cause first and then what to do. Pure."""
+"""Why a member did not take an object: whether that passes, and as a reason that names the cause first and then what
+to do. Pure."""
 
 from fairway.domain.decision import Outcome
 from fairway.domain.job import Job
@@ -6,10 +7,28 @@ from fairway.domain.tenancy import member_namespace
 from fairway.propagator.calls import HOLD
 from fairway.wire.reasons import Code, Reason
 
+# No code: nobody knows whether it was applied. An object of ours that is on its way out makes room in a moment.
+_PASSING = ("", "StaleObject")
+# A namespace that is on its way out is waited for until so long before the reservation ends (ms): then the attempt says
+# what was in its way, and not the reserver that nobody dispatched it.
+_SPARE_MS = 10_000
 _UNSAFE = "change the job and submit it again, or have an administrator allow it in a TenantProfile"
 _WEBHOOK = "start that webhook again, or remove its configuration there"
+_TERMINATING = "see what keeps it: its status.conditions and its finalizers, with `kubectl get namespace -o yaml` there"
 _HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
 _NAMESPACES = (Code.FOREIGN_NAMESPACE, Code.RESERVED_NAMESPACE)
+
+
+def passes(outcome: Outcome, left: int) -> bool:
+    """Whether what was in the way will pass by itself, in what is left of the reservation (ms)."""
+    if outcome.code == Code.NAMESPACE_TERMINATING:
+        return left > _SPARE_MS
+    return not outcome.ok and outcome.code in _PASSING
+
+
+def not_the_jobs(outcome: Outcome) -> bool:
+    """Whether nobody has said anything against the job itself."""
+    return outcome.call.verb == HOLD or outcome.code in (Code.WEBHOOK_FAILED, Code.NAMESPACE_TERMINATING)
 
 
 def refused(job: Job, outcome: Outcome) -> Reason:
@@ -21,6 +40,10 @@ def refused(job: Job, outcome: Outcome) -> Reason:
         # What has not answered may answer again.
         text = f"{job.cluster} could not take the object: {outcome.text}"
         return Reason(Code.WEBHOOK_FAILED, text, remedy=_WEBHOOK)
+    if outcome.code == Code.NAMESPACE_TERMINATING:
+        where = f"namespace {job.spec.workload.namespace} of {job.cluster}"
+        text = f"{where} is being removed, and was not gone while the job's room was reserved: {outcome.text}"
+        return Reason(Code.NAMESPACE_TERMINATING, text, remedy=_TERMINATING)
     if outcome.code in _NAMESPACES:
         remedy = member_namespace.remedy(outcome.code, job.cluster, job.spec.workload.namespace)
         return Reason(Code(outcome.code), outcome.text, remedy=remedy)

@@ -7,7 +7,7 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Step
 from fairway.domain.eviction_freeze import SILENT_MS
-from fairway.domain.reservations import Hold, whose
+from fairway.domain.reservations import Hold, by_attempt
 from fairway.reserver.freed_room import more_room, with_freed
 from fairway.reserver.node_rows import Capacity, node_put, node_writes
 from fairway.reserver.report_checks import believed, said, sound, to_confirm
@@ -140,7 +140,7 @@ def _merged(
     rows = []
     for node in report.nodes:
         old = before.get(node.name)
-        attempts = {whose(claim, pods, ledger): pods for claim, pods in node.attempts.items()}
+        attempts = by_attempt(node.attempts, ledger)
         merged = msgspec.structs.replace(node, holds=old.holds if old else {}, attempts=attempts)
         after[node.name] = merged
         if merged != old:

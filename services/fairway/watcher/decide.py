@@ -25,7 +25,7 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
 def _decided(view: View, heard: Heard[Hears], now: int) -> Decision:
     match message := heard.message:
         case Observed():
-            return _observed(view, heard, message, now)
+            return shown.with_status(view, heard, message, _observed(view, heard, message, now), now)
         case Listed():
             return missing.listed(view, heard, message, now)
         case Emptied():
@@ -42,10 +42,6 @@ def _observed(view: View, heard: Heard[object], message: Observed, now: int) -> 
     seen = object_owner.identified(job, message) if job is not None else None
     if job is None or seen is None:
         return NOTHING  # somebody else's, whatever it says; a Job that a JobSet made carries its labels, too
-    return shown.with_status(view, heard, seen, _of_attempt(view, heard, seen, job, now), now)
-
-
-def _of_attempt(view: View, heard: Heard[object], seen: Observed, job: Job, now: int) -> Decision:
     if job.attempt != seen.attempt or job.cluster != seen.cluster or job.ended or job.state is State.QUEUED:
         return _stray(view, heard, seen, job, now)
     if job.cancelling or job.recalled == job.attempt or job.state not in missing.PRESENT:

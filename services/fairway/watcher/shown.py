@@ -35,22 +35,25 @@ _Carrier = wire.Running | wire.Succeeded | wire.Failed
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-def with_status(view: View, heard: Heard[object], seen: Observed, decided: Decision, now: int) -> Decision:
+def with_status(view: View, heard: Heard[object], message: Observed, decided: Decision, now: int) -> Decision:
     """What was decided on what was seen, with the status if that is news."""
-    job = view.jobs[seen.job]
-    shown = seen.manifest.get("status")
-    if decided.calls or not job.hub_uid or not _is_present(job, seen) or not shown or not isinstance(shown, dict):
+    job = view.jobs.get(message.job)
+    seen = object_owner.identified(job, message) if job is not None and job.hub_uid else None
+    if job is None or seen is None or decided.calls or not _is_present(job, seen):
         return decided
-    data = _encode(shown)
-    if len(data) > _MOST_SAID:
+    shown = seen.manifest.get("status")
+    if not shown or not isinstance(shown, dict) or len(data := _encode(shown)) > _MOST_SAID:
         return decided
     step = decided.steps[-1] if decided.steps else Step()
     if any(isinstance(say.message, _Carrier) for say in step.events):
         carried = len(data) <= _MOST_RECORDED
         events = _carrying(step, shown) if carried else (*step.events, _say(job, seen, shown, now))
         return structs.replace(decided, steps=(*decided.steps[:-1], structs.replace(step, events=events)))
+    # What is looked at again is said then: with the event that it leads to, if it leads to one.
     known = view.said.get(job.id) == StatusSaid(job.attempt, _digest(data))
-    if known or not _speaks(view, job, seen, shown) or (_in_doubt(heard, seen) and not job.ended):
+    if known or decided.again_in is not None or not _speaks(view, job, seen, shown):
+        return decided
+    if _in_doubt(heard, seen) and not job.ended:
         return decided
     return structs.replace(decided, steps=(*decided.steps, Step(events=(_say(job, seen, shown, now),))))
 

@@ -77,6 +77,22 @@ async def test_the_namespace_of_an_object_is_made_when_it_is_missing(house: Hous
     await house.behind("delete", "Namespace.v1", new)
 
 
+async def test_a_namespace_on_its_way_out_takes_nothing_until_it_is_gone_and_then_it_is_made_anew(house: House) -> None:
+    leaving = f"{house.team}-leaving"
+    labels = {"fairway.io/tenant": leaving}
+    metadata = {"name": leaving, "labels": labels, "finalizers": ["example.org/slow"]}
+    await house.behind("create", "Namespace.v1", leaving, {"metadata": metadata})
+    await house.cluster.apply(JOB, job(leaving, "before"))
+    await house.behind("delete", "Namespace.v1", leaving)
+    for name in ("train", "train", "another"):
+        with pytest.raises(ClusterRefused, match="is being terminated") as refused:
+            await house.cluster.apply(JOB, job(leaving, name))
+        assert refused.value.code == "NamespaceTerminating"
+    await house.cluster.patch("Namespace.v1", "", leaving, {"metadata": {"finalizers": None}})
+    applied = await house.cluster.apply(JOB, job(leaving))
+    assert (applied.adopted, await house.cluster.get(JOB, leaving, "before")) == (False, None)
+
+
 async def test_who_made_an_object_is_written_in_it(house: House) -> None:
     await house.cluster.apply("ConfigMap.v1", config_map(house.team, "a", OURS))
     found = await house.cluster.get("ConfigMap.v1", house.team, "a")

@@ -15,6 +15,7 @@ from fairway.lab.fleet.fleet import FleetPlan, equal_clusters
 from fairway.lab.kubereal.members import HUB
 from fairway.lab.traces.fleet import allocatable, configured, record
 from fairway.lab.traces.trace import GPU
+from fairway.process.pipeline import HUB as HUB_SERVICE
 from fairway.process.pipeline import STAGES
 from fairway.process.streams import provisioned
 from fairway.runtime.ports import Unreachable
@@ -29,8 +30,8 @@ from tests.faults.arena.http_load import HttpLoad
 from tests.faults.arena.load import Load, settings
 from tests.faults.arena.verdict import Reading, Verdict
 
-# Each stage in a process of its own; the members' agents are one process more.
-EACH = (("agent",), *((stage,) for stage in STAGES))
+# Each stage in a process of its own, and the hub's service; the members' agents are one process more.
+EACH = (("agent",), (HUB_SERVICE,), *((stage,) for stage in STAGES))
 # All in four processes, where it matters little which of them is hit.
 FOUR = (("agent", "watcher"), ("admission", "quota", "queue"), ("global-scheduler", "reserver"), ("propagator",))
 _CLUSTERS = equal_clusters(3, nodes=3, gpus=8)
@@ -182,7 +183,7 @@ async def _read(bus: NatsBus, anew: Callable[[], Reading]) -> Reading:
 
 
 async def _configure(arena: Arena, bus: NatsBus, settings: Sequence[dict[str, Any]]) -> None:
-    """In the record, and on the hub, whose gateway would withdraw what is not there."""
+    """In the record, and on the hub, whose service would withdraw what is not there."""
     await bus.publish([configured(one) for one in settings])
     hub = await KubernetesCluster.from_kubeconfig(HUB, arena.hub_kubeconfig)
     for one in settings:

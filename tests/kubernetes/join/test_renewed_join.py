@@ -22,6 +22,7 @@ from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.views.members import Facts
 from tests.kubernetes.rights.thefts import HOME, JOBS, OURS, RBAC, job, space
 from tests.kubernetes.support.fleet import Api, until
+from tests.kubernetes.support.policies_in_force import until_in_force
 
 Json = dict[str, Any]
 JOB = "Job.batch/v1"
@@ -77,6 +78,7 @@ class Fleet:
         configs = self.config("north"), self.config("hub")
         wish = join.JoinRequest("north", *configs, Facts(), loopback=True, adopt=adopt, renew=True, level=level)
         await join.join(wish, self.said.append)
+        await asyncio.to_thread(until_in_force, self.north)
         return read_secret(self.hub.get(SECRET) or {}).facts
 
     def may_delete(self, namespace: str) -> bool:

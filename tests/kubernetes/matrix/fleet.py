@@ -43,7 +43,7 @@ USERS = {"admin": "admin"} | {
     role: f"system:serviceaccount:{home}:{name}" for role, (home, name, _, _) in ACCOUNTS.items()
 }
 # Without what takes jobs out of their queue: they wait there to be asked after.
-SERVICES = ("gateway", "inbound", "admission", "quota")
+SERVICES = ("gateway", "hub", "inbound", "admission", "quota")
 
 
 def _account(role: str) -> list[Json]:

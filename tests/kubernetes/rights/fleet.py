@@ -1,4 +1,5 @@
-"""A hub whose services have the rights of deploy/hub and no others, and a member that serves every kind of job.
+"""A hub whose services have the rights of deploy/hub and no others, each process those of its own account, and a member
+that serves every kind of job.
 
 Kubelets, kube-scheduler, koord-scheduler and the controllers of Kubernetes run in the member, and no operators: what
 they would say is said by hand.
@@ -21,6 +22,8 @@ from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.crds import define
 from fairway.process.members.enrolment import Enrolment
 from fairway.process.members.token_renewal import Renewal
+from fairway.process.pipeline import EVERYTHING
+from fairway.process.pipeline import HUB as PIPELINE_HUB
 from fairway.process.settings import Settings
 from tests.kubernetes.rights import rbac
 from tests.kubernetes.rights.thefts import job as sealed
@@ -36,7 +39,12 @@ from tests.support.memory.clock import ManualClock
 Json = dict[str, Any]
 HUB = ROOT / "deploy" / "hub"
 CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
-HUBS = "fairway"
+# Of the hub, and the process that each is for; the services that have no business there run beside the last.
+ACCOUNTS = {
+    "fairway-hub": (PIPELINE_HUB,),
+    "fairway-gateway": ("gateway",),
+    "fairway-clusters": tuple(one for one in EVERYTHING if one not in (PIPELINE_HUB, "gateway")),
+}
 MEMBERS = "fairway-member"
 RENEWERS = "fairway-renewal"
 _SCHEDULERS = ("kube-scheduler", "koord-scheduler")
@@ -51,7 +59,7 @@ class RightsHouse:
         self.authority = authority
         self.hub = home.api("hub")
         self.north = home.api("north")
-        self.least = home.dir / "hub-least.kubeconfig"
+        self.least = {name: home.dir / f"{name}.kubeconfig" for name in ACCOUNTS}
         self._begun = 0
         self._joined = False
         self._account = ""
@@ -63,10 +71,14 @@ class RightsHouse:
         await only_its_scheduler(self.home.planes["north"], tools())
         # The garbage collector learns of new kinds when it starts, and then every half minute.
         self.home.planes["north"].programs["kube-controller-manager"].signal(signal.SIGKILL)
-        token = await asyncio.to_thread(self._let_in)
+        tokens = await asyncio.to_thread(self._let_in)
         plane = self.home.planes["hub"]
-        self.least.write_text(json.dumps(plane.kubeconfig_of(token)))
-        await self.home.run(FAIRWAY_HUB_KUBECONFIG=str(self.least))
+        for name, path in self.least.items():
+            path.write_text(json.dumps(plane.kubeconfig_of(tokens[name])))
+        running = (
+            self.home.run(*ACCOUNTS[name], FAIRWAY_HUB_KUBECONFIG=str(path)) for name, path in self.least.items()
+        )
+        await asyncio.gather(*running)
 
     def _serve_every_kind(self) -> None:
         for api in (self.hub, self.north):
@@ -79,10 +91,10 @@ class RightsHouse:
             for kind in kinds.every():
                 until(lambda api=api, kind=kind: api.get(kinds.path(kind, "default")), f"{kind.key} is served")
 
-    def _let_in(self) -> str:
-        """What deploy/hub says of the services, and a token of the account that it names."""
+    def _let_in(self) -> dict[str, str]:
+        """What deploy/hub says of the services, and a token of each account that it names."""
         self.hub.apply(*yaml.safe_load_all((HUB / "rights.yaml").read_text()))
-        return self.hub.kubectl("-n", rbac.HOME, "create", "token", HUBS).strip()
+        return {name: self.hub.kubectl("-n", rbac.HOME, "create", "token", name).strip() for name in ACCOUNTS}
 
     async def join(self, *more: str) -> None:
         """Anew, as a cluster that never was a member. What is counted begins here."""
@@ -117,8 +129,8 @@ class RightsHouse:
         found = [one for one in self.home.asked("north")[self._begun :] if one["user"].get("uid") == self._account]
         return [one for one in found if "objectRef" in one and one["objectRef"].get("apiGroup", "") not in without]
 
-    def asked_hub(self) -> list[Json]:
-        return self.home.asked("hub", f"system:serviceaccount:{rbac.HOME}:{HUBS}")
+    def asked_hub(self, account: str) -> list[Json]:
+        return self.home.asked("hub", f"system:serviceaccount:{rbac.HOME}:{account}")
 
     async def until(self, look: Callable[[], Any], what: str) -> Any:
         return await self.home.until(look, what)
@@ -199,7 +211,7 @@ class RightsHouse:
 
     async def renewed(self) -> list[str]:
         """The clusters whose tokens a process with the hub's rights renews eleven hours later."""
-        hub = await KubernetesCluster.from_kubeconfig("hub", self.least)
+        hub = await KubernetesCluster.from_kubeconfig("hub", self.least["fairway-clusters"])
         enrolment = Enrolment(Settings(allow_loopback=True))
         following = asyncio.create_task(enrolment.follow_hub(hub))
         try:

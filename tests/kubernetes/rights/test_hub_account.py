@@ -16,12 +16,18 @@ from tests.paths import ROOT
 DEPLOY = ROOT / "deploy"
 SCRIPT = DEPLOY / "hub" / "kubeconfig.sh"
 HOME = "v1/namespaces/fairway-system"
+MAY = {
+    "fairway-hub": ["read jobs", "tell Events"],
+    "fairway-gateway": ["say where the gateway is", "make queues"],
+    "fairway-clusters": ["read the members' Secrets"],
+    "fairway": ["read jobs", "read the members' Secrets", "say where the gateway is", "tell Events", "make queues"],
+}
 
 
-def printed(kubeconfig: Path, to: Path) -> Path:
+def printed(kubeconfig: Path, to: Path, *more: str) -> Path:
     """What the script prints, with the kubectl of the tests."""
     path = f"{tools().program('kubectl').parent}:{os.environ['PATH']}"
-    command = ["sh", str(SCRIPT), str(kubeconfig)]
+    command = ["sh", str(SCRIPT), str(kubeconfig), *more]
     done = subprocess.run(command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     to.write_text(done.stdout)
@@ -36,18 +42,22 @@ def hub(own: Own) -> Api:
 
 
 @pytest.fixture
-def account(hub: Api, tmp_path: Path) -> Iterator[Api]:
-    found = Api("hub", printed(hub.kubeconfig, tmp_path / "hub.kubeconfig"))
+def account(hub: Api, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Api]:
+    """Of that name; without one, what the script prints by itself."""
+    more = ("720h", request.param) if hasattr(request, "param") else ()
+    found = Api("hub", printed(hub.kubeconfig, tmp_path / "hub.kubeconfig", *more))
     yield found
     found.http.close()
 
 
-def test_its_kubeconfig_has_the_rights_of_the_services_and_no_others(account: Api) -> None:
+@pytest.mark.parametrize(("account", "name"), [(name, name) for name in MAY], indirect=["account"], ids=list(MAY))
+def test_its_kubeconfig_has_the_rights_of_its_processes_and_no_others(account: Api, name: str) -> None:
     tries = {
         "read jobs": ("GET", "apis/batch/v1/jobs"),
         "read the members' Secrets": ("GET", f"api/{HOME}/secrets"),
         "say where the gateway is": ("POST", f"api/{HOME}/configmaps"),
         "tell Events": ("POST", "api/v1/namespaces/default/events"),
+        "make queues": ("POST", "apis/scheduling.x-k8s.io/v1alpha1/namespaces/kube-queue/queues"),
         "make Secrets": ("POST", f"api/{HOME}/secrets"),
         "read other Secrets": ("GET", "api/v1/namespaces/kube-system/secrets"),
         "make jobs": ("POST", "apis/batch/v1/namespaces/default/jobs"),
@@ -58,10 +68,21 @@ def test_its_kubeconfig_has_the_rights_of_the_services_and_no_others(account: Ap
     # A body that no kind takes: who may is told that it is bad, and nothing is made.
     asked = {what: account.http.request(*how, json={} if how[0] == "POST" else None) for what, how in tries.items()}
     may = [what for what, answer in asked.items() if answer.status_code != 403]
-    assert may == ["read jobs", "read the members' Secrets", "say where the gateway is", "tell Events"]
+    assert may == MAY[name]
 
 
-def test_it_renews_its_own_kubeconfig(account: Api, tmp_path: Path) -> None:
+@pytest.mark.parametrize("account", ["fairway-gateway"], indirect=True)
+def test_it_renews_its_own_kubeconfig_and_no_others(account: Api, tmp_path: Path) -> None:
+    again = Api("hub", printed(account.kubeconfig, tmp_path / "next.kubeconfig"))
+    try:
+        assert "user: fairway-gateway" in again.kubeconfig.read_text()
+    finally:
+        again.http.close()
+    with pytest.raises(AssertionError, match="forbidden"):
+        printed(account.kubeconfig, tmp_path / "other.kubeconfig", "720h", "fairway")
+
+
+def test_what_the_script_prints_by_itself_renews_itself(account: Api, tmp_path: Path) -> None:
     before = account.kubeconfig.read_text()
     again = Api("hub", printed(account.kubeconfig, tmp_path / "next.kubeconfig"))
     try:

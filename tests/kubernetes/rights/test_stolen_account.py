@@ -42,6 +42,7 @@ from tests.kubernetes.rights.thefts import (
     volcano,
 )
 from tests.kubernetes.support.fleet import Api, until
+from tests.kubernetes.support.policies_in_force import until_in_force
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 Json = dict[str, Any]
@@ -66,7 +67,10 @@ class Member:
         stolen.write_text(json.dumps(self.plane.kubeconfig_of(token)))
         self.thief = Api("thief", stolen)
         self.fairway = await KubernetesCluster.from_kubeconfig("m", stolen, Options())
-        until(lambda: "ValidatingAdmissionPolicy" in self.tried("POST", "v1/namespaces", space("w")), "it is bound")
+        await asyncio.to_thread(until_in_force, self.owner)
+        until(
+            lambda: "ValidatingAdmissionPolicy" in self.tried("POST", "v1/namespaces", space("w")), "it has its rights"
+        )
 
     def tried(self, method: str, path: str, body: Any = None) -> str:
         """What the API says to the thief; nothing when it did as he asked."""

@@ -76,6 +76,31 @@ def test_a_webhook_that_does_not_answer_sends_the_job_back_and_spends_nothing(at
     assert "as it says" in said[0].why.text
 
 
+LEAVING = outcome("apply", False, Code.NAMESPACE_TERMINATING)
+
+
+@pytest.mark.parametrize("left", [60 * S, 11 * S])
+def test_a_namespace_on_its_way_out_is_waited_for_while_the_room_is_reserved(left: int) -> None:
+    life = reserved(attempts=1)
+    ends = heard(life).message.expires_at
+    assert decide(of(life), heard(life, outcomes=LEAVING), ends - left) == AGAIN
+
+
+@pytest.mark.parametrize("attempts", [1, 3])
+@pytest.mark.parametrize("left", [10 * S, -30 * S], ids=["before the reservation ends", "after it has ended"])
+def test_a_namespace_that_stays_on_its_way_out_sends_the_job_back_with_the_cause_and_spends_nothing(
+    attempts: int, left: int
+) -> None:
+    life = reserved(attempts=attempts)
+    ends = heard(life).message.expires_at
+    said = events(decide(of(life), heard(life, outcomes=LEAVING), ends - left))
+    assert [one.verb for one in said] == ["lost", "recall", "queue"]
+    assert (said[0].why.code, said[0].final, said[2].attempt) == (Code.NAMESPACE_TERMINATING, False, 2)
+    namespace = life.now.spec.workload.namespace
+    assert f"namespace {namespace} of c1 is being removed" in said[0].why.text
+    assert "finalizers" in said[0].why.remedy
+
+
 @pytest.mark.parametrize("code", [Code.FOREIGN_NAMESPACE, Code.RESERVED_NAMESPACE])
 def test_a_namespace_that_is_not_the_tenants_ends_the_attempt_with_the_cause_and_the_way_out(code: Code) -> None:
     life = reserved()

@@ -136,7 +136,7 @@ def test_the_recall_of_an_earlier_attempt_gives_back_the_room_of_that_one() -> N
     assert (asked.verb, asked.attempt, asked.body.room.key) == ("delete", 1, "llm-1/1")
 
 
-@pytest.mark.parametrize("code", [Code.ROOM_TAKEN, Code.WEBHOOK_FAILED])
+@pytest.mark.parametrize("code", [Code.ROOM_TAKEN, Code.WEBHOOK_FAILED, Code.NAMESPACE_TERMINATING])
 def test_what_a_member_lacks_again_and_again_is_asked_for_ever_less_often(code: Code) -> None:
     life = held()
     waits = []

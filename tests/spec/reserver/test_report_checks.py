@@ -187,3 +187,19 @@ def test_pods_of_another_namespace_take_no_room_of_a_reservation_and_give_none_b
         pods = Pods({"Worker": 1}, {GPU: 8, "pods": 1}, namespace)
         nodes, _ = after(view, delta(row("n1", 16, attempts={"j/1": pods})))
         assert sum(one.get(GPU, 0) for one in nodes["n1"].holds.values()) == taken
+
+
+def test_a_placeholder_and_a_pod_of_its_attempt_take_both_their_room_where_strangers_say_they_are_of_it_too() -> None:
+    """Planned are two on n1; one of its pods found its room on n2, and the placeholder is there still."""
+    one = {GPU: 8, "pods": 1}
+    hold = Hold((Slot("Worker", "n1", 2),), {"Worker": one}, namespace="team-a")
+    view = known(row("n1", 32), row("n2", 8), ledger={"c1": {"j/1": hold}})
+    told_apart = {
+        "j/1": Pods({"Worker": 1}, one),
+        "j/1@team-a": Pods({"Worker": 1}, one, "team-a"),
+        "j/1@team-evil": Pods({"Worker": 1}, one, "team-evil"),
+    }
+    ours = {"j/1": Pods({"Worker": 1}, one, "team-a")}
+    nodes, _ = after(view, delta(row("n1", 32, attempts=told_apart), row("n2", 8, attempts=ours)))
+    assert (nodes["n1"].holds["j/1"], nodes["n1"].holds["j/1@team-evil"]) == ({GPU: 16, "pods": 2}, one)
+    assert nodes["n2"].holds["j/1"] == one

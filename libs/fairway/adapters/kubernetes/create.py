@@ -71,8 +71,8 @@ class Creator:
         self._namespaces.forget(namespace)
         if error.status == 404 and error.plural == "namespaces":
             await self._namespaces.make(namespace, level)
-        elif "NamespaceTerminating" in error.causes:
-            raise ClusterRefused("NamespaceTerminating", error.text) from error
+        elif Code.NAMESPACE_TERMINATING in error.causes:
+            raise ClusterRefused(Code.NAMESPACE_TERMINATING, error.text) from error
         elif error.status != 409:
             raise error
 

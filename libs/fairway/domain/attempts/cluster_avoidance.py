@@ -4,9 +4,17 @@ from fairway.wire.reasons import Code
 
 # An attempt that ended so was never applied, or was taken back by its owner: it spends nothing of the attempts that its
 # policy allows.
-UNSPENT = frozenset({Code.RESERVATION_EXPIRED, Code.ROOM_TAKEN, Code.WEBHOOK_FAILED, Code.SUSPENDED})
+UNSPENT = frozenset(
+    {
+        Code.RESERVATION_EXPIRED,
+        Code.ROOM_TAKEN,
+        Code.WEBHOOK_FAILED,
+        Code.NAMESPACE_TERMINATING,
+        Code.SUSPENDED,
+    }
+)
 # These pass without the job: the member is asked again after this long (ms), then after twice as long, and so on.
-_PASSING = (Code.ROOM_TAKEN, Code.WEBHOOK_FAILED)
+_PASSING = (Code.ROOM_TAKEN, Code.WEBHOOK_FAILED, Code.NAMESPACE_TERMINATING)
 _FIRST_MS = 2_000
 
 

@@ -138,12 +138,13 @@ class RebuildRun(Struct, frozen=True):
 class WorkersRun(Struct, frozen=True):
     """One, two and four instances of each stage; then of each one is killed, and one stopped, under load.
 
-    What goes when is drawn from the seed. The queue that works is killed `takeovers` times, and stopped as often.
+    What goes when is drawn from the seed. The queue that works, and the hub's service, are killed `takeovers` times
+    each, and stopped as often.
     """
 
     jobs: Annotated[int, typer.Option(min=1, help="for each number, and at least as many while they change")] = 10_000
     instances: Annotated[tuple[int, ...], typer.Option(help="how many of each stage, with commas between")] = (1, 2, 4)
-    takeovers: Annotated[int, typer.Option(min=1, help="how often the queue is killed, and how often stopped")] = 5
+    takeovers: Annotated[int, typer.Option(min=1, help="how often queue and hub are killed, and how often stopped")] = 5
     warmup: Warmup = 1_000
     clusters: Clusters = 100
     nodes: Nodes = 100

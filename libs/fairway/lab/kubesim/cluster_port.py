@@ -233,7 +233,7 @@ def _refusing() -> Iterator[None]:
         yield
     except ApiError as error:
         causes = {one.get("reason") for one in error.details.get("causes") or ()}
-        code = "NamespaceTerminating" if "NamespaceTerminating" in causes else error.reason
+        code = Code.NAMESPACE_TERMINATING if Code.NAMESPACE_TERMINATING in causes else error.reason
         raise ClusterRefused(code, error.message) from error
 
 

@@ -6,8 +6,8 @@ from msgspec import Struct
 class RunPlan(Struct, frozen=True):
     """`hours` of trouble in which `jobs` are submitted; quiet follows until everything has ended. What goes by the
     clock comes `pace` times more seldom than in production (runtime/loop.py): a quiet hour is mostly made of it, and
-    nothing but how soon something is found out depends on it. With `replay` every decision is made again at the end. With
-    a `hub` most of the jobs are applied there, and so are the settings of the fleet."""
+    nothing but how soon something is found out depends on it. With `replay` every decision is made again at the end.
+    With a `hub` most of the jobs are applied there, and so are the settings of the fleet."""
 
     seed: int
     hours: float = 0.25

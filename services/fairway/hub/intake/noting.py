@@ -13,6 +13,7 @@ from fairway.domain.job import State
 from fairway.domain.submission import digest_of
 from fairway.domain.tenancy.submission_limits import limit_for
 from fairway.hub.intake.owners_wish import revised
+from fairway.hub.intake.submit import submission_of
 from fairway.hub.job_object import JobObject, client_of, job_of, named, refused_as, suspended, wish_of
 from fairway.hub.known_objects import KnownObjects
 from fairway.hub.messages import ObjectSeen
@@ -83,6 +84,22 @@ def _submitted_before(view: View, known: JobObject) -> None:
     job = view.jobs.get(known.job)
     if job is not None and job.state is State.REJECTED:
         known.refused = refused_as(job)
+
+
+def job_anew(view: View, uid: str, now: int) -> tuple[str, ...]:
+    """The id that the job of an object has when it is submitted anew as it is now."""
+    known = view.objects.get(uid)
+    new = submission_of(view, known.one, now, again=True) if known is not None and known.one.manifest else None
+    return (another_id(new.job, new.say.id, new.digest),) if new is not None else ()
+
+
+def refused_again(view: View, uid: str, now: int) -> None:
+    """By another process it was submitted anew just so, and refused once more."""
+    for name in job_anew(view, uid, now):
+        job = view.jobs.get(name)
+        if job is not None and job.state is State.REJECTED:
+            view.objects[uid].job = name
+            view.objects[uid].refused = refused_as(job)
 
 
 def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) -> None:
@@ -209,7 +226,7 @@ def after_turn(view: View, made: Decision, now: int) -> None:
     gone_in = {message.hub.uid for message in words if isinstance(message, wire.Submitted) and message.hub}
     for one in view.turns.batch:
         known = view.objects.get(one.uid)
-        if known is None or (known.submitted and not known.refused) or ended(one):
+        if known is None or (not known.refused and (known.submitted or ended(one))):
             view.turns.leave(one)
         elif one.uid not in gone_in:
             write = writes.get(one.uid)

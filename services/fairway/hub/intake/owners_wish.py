@@ -93,7 +93,7 @@ def gone(view: View, uid: str, now: int) -> Decision:
 def orphan(view: View, heard: Heard[object], message: Orphan, now: int) -> Decision:
     """Whether the object of a job is gone for certain: if it is not among those that are there, the hub is asked."""
     job = view.jobs.get(message.job)
-    if job is None or job.spec is None or job.spec.hub is None or job.ended or job.cancelling:
+    if job is None or job.spec is None or job.spec.hub is None or job.state in NOWHERE or job.cancelling:
         return Decision()
     if not view.objects.listed:
         return Decision(again_in=_AGAIN_MS)

@@ -63,10 +63,19 @@ def turn(view: View, now: int) -> Decision:
 
 def next_turn(view: View, now: int, in_hand: tuple[HubObject, ...] = ()) -> tuple[Reminder, ...]:
     """The message that brings the next turn, unless it is on its way."""
-    at = view.turns.ripe_at(now)
-    if at is None or (view.turns.next_at is not None and view.turns.next_at <= max(at, now)):
+    return _turn_at(view, view.turns.ripe_at(now), now, 10 if in_hand else 1)
+
+
+def turn_for(view: View, uid: str, now: int) -> tuple[Reminder, ...]:
+    """As `next_turn`, when this object alone is new: ten thousand may be ready."""
+    one = view.turns.ready.get(uid)
+    return _turn_at(view, view.turns.ripe_of(one, now) if one is not None else None, now, 1)
+
+
+def _turn_at(view: View, at: int | None, now: int, least_ms: int) -> tuple[Reminder, ...]:
+    if at is None or (view.turns.next_at is not None and view.turns.next_at <= max(at, now + least_ms)):
         return ()
-    return (Reminder(Turn(), max(at - now, 1 if not in_hand else 10)),)
+    return (Reminder(Turn(), max(at - now, least_ms)),)
 
 
 def _submitted(view: View, known: JobObject, allowance: Allowance, now: int) -> Step | None:

@@ -81,16 +81,16 @@ class SubmissionTurns:
             self.until.pop(uid, None)
         return bool(uids)
 
-    def _ripe_at(self, one: HubObject, now: int) -> int:
+    def ripe_of(self, one: HubObject, now: int) -> int:
         return max(self.delay.ripe_at(one, self._settings.changed_at, now), self.until.get(one.uid, 0))
 
     def ripe(self, now: int) -> tuple[HubObject, ...]:
         """Those that nothing is awaited for, in turn of their tenants."""
-        return tuple(in_turn(one for one in self.ready.values() if self._ripe_at(one, now) <= now)[:MOST])
+        return tuple(in_turn(one for one in self.ready.values() if self.ripe_of(one, now) <= now)[:MOST])
 
     def ripe_at(self, now: int) -> int | None:
         """When the first of them is ripe; None: there is none."""
-        return min((self._ripe_at(one, now) for one in self.ready.values()), default=None)
+        return min((self.ripe_of(one, now) for one in self.ready.values()), default=None)
 
 
 def in_turn(objects: Iterable[HubObject]) -> list[HubObject]:

@@ -57,18 +57,16 @@ def name_of(one: HubObject) -> str:
     return f"{one.name}-{one.plain.lower()}"
 
 
-def binding_of(
-    one: HubObject, job: Job, shown: bytes = b"", refusal: Reason | None = None, answered: bool = False
-) -> Binding:
-    """`shown` is the status of the hub's object, which is the member's, as JSON. `refusal` is why what its owner
-    changed last is not taken over; where a change was `answered`, it says so when there is none."""
+def binding_of(one: HubObject, job: Job, shown: bytes = b"", change: Condition | None = None) -> Binding:
+    """`shown` is the status of the hub's object, which is the member's, as JSON. `change` is what became of what its
+    owner changed last."""
     work = job.spec.workload if job.spec else None
     spec: Json = {
         "suspension": {"scheduling": job.state in (State.ADMITTED, State.QUEUED, State.RETURNING)},
         "clusters": [{"name": job.cluster, "replicas": _pods(job)}] if _placed(job) else [],
         **(_asks(work) if work else {}),
     }
-    changes = (up_to_date(refusal),) if refusal is not None or answered else ()
+    changes = (change,) if change is not None else ()
     return _binding(one, job.id, spec, (*conditions(job), *changes), _members(job, shown))
 
 
@@ -77,6 +75,14 @@ def up_to_date(refusal: Reason | None) -> Condition:
     if refusal is None:
         return Condition("UpToDate", True, "UpToDate", "the job is as its object says")
     return Condition("UpToDate", False, refusal.code.value, cut(worded(refusal)))
+
+
+def change_of(manifest: Json) -> Condition | None:
+    """What a binding that is there says of its owner's last change."""
+    for one in (manifest.get("status") or {}).get("conditions") or ():
+        if one["type"] == "UpToDate":
+            return Condition("UpToDate", one["status"] == "True", one.get("reason", ""), one.get("message", ""))
+    return None
 
 
 def unclaimed(one: HubObject, job: str, why: Reason) -> Binding:

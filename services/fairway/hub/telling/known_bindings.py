@@ -6,16 +6,17 @@ from collections.abc import Container
 from msgspec import Struct
 
 from fairway.hub.messages import BindingSeen
-from fairway.hub.telling.bindings import Binding, Stamps, manifest_of, name_of
+from fairway.hub.telling.bindings import Binding, Condition, Stamps, manifest_of, name_of
 from fairway.workloads.hub.objects import HubObject, Json
 
 
 class Written(Struct, frozen=True):
-    """A binding that is there: whose it is, what it says, since when."""
+    """A binding that is there: whose it is, what it says, since when; what of its owner's last change."""
 
     owner: str
     digest: str
     stamps: Stamps
+    change: Condition | None = None
 
 
 class KnownBindings:
@@ -26,7 +27,7 @@ class KnownBindings:
         self.served = False
 
     def see(self, one: BindingSeen) -> None:
-        self.there[one.namespace, one.name] = Written(one.owner, one.digest, one.stamps)
+        self.there[one.namespace, one.name] = Written(one.owner, one.digest, one.stamps, one.change)
 
     def new(self, one: Binding, present: Container[str]) -> bool:
         """Whether it has anything new to say. Of two present objects whose bindings have one name (kinds of the same

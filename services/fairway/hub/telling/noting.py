@@ -10,7 +10,7 @@ from fairway.hub.messages import SettingSeen, Show, Tell, Turn, Unbind
 from fairway.hub.settings.judge import mark_of, seen_as
 from fairway.hub.telling import pending_update as pending
 from fairway.hub.telling import statuses
-from fairway.hub.telling.bindings import DIGEST, stamps_of
+from fairway.hub.telling.bindings import DIGEST, change_of, stamps_of
 from fairway.hub.telling.known_bindings import Written
 from fairway.hub.telling.pending_update import HeardWord, ToldUpdate
 from fairway.hub.telling.telling import Sent
@@ -53,6 +53,8 @@ def word(view: View, known: JobObject, heard: HeardWord, now: int) -> None:
         known.submitted = True
         known.job = message.job
         view.turns.leave(known.one)
+    if message.job != known.job and known.refused and isinstance(message, wire.Rejected):
+        known.job = message.job  # by another process the object was submitted anew, and refused at the door
     if message.job != known.job:
         line.over.append(heard.id)  # of a job that stood for the object before
         pending.touch(line, now)
@@ -115,9 +117,10 @@ def _told(view: View, known: JobObject, sent: Sent, made: tuple[Outcome, ...]) -
         elif call.verb == BIND and outcome.code == NOT_SERVED:
             view.telling.bindings.served = False
         elif call.verb == BIND and not outcome.code:
-            meta = call.body.manifest["metadata"]
+            body = call.body.manifest
+            meta = body["metadata"]
             owner = meta["ownerReferences"][0]["uid"]
-            written = Written(owner, meta["annotations"][DIGEST], stamps_of(call.body.manifest))
+            written = Written(owner, meta["annotations"][DIGEST], stamps_of(body), change_of(body))
             view.telling.bindings.there[meta["namespace"], meta["name"]] = written
     pending.told(known.pending, sent.ids)
 
@@ -155,7 +158,7 @@ def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
     if made.calls:
         _sends(view, heard, made, now)
     elif made.again_in is None:
-        _over(view, heard.message)
+        _over(view, heard.message, now)
 
 
 def _sends(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
@@ -168,15 +171,18 @@ def _sends(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
     view.telling.sent[heard.id] = Sent(made.calls, ids)
 
 
-def _over(view: View, message: object) -> None:
+def _over(view: View, message: object, now: int) -> None:
     match message:
         case Tell(uid):
             view.telling.telling.discard(uid)
             if (known := view.objects.get(uid)) is not None:
-                pending.told(known.pending, tuple(known.pending.ids))
-                known.pending.over = []
+                if known.pending.due and known.shown.wanted is None:
+                    pending.told(known.pending, tuple(known.pending.ids))
+                    known.pending.over = []
                 known.pending.due = 0
         case Show(uid):
             view.telling.showing.discard(uid)
             if (known := view.objects.get(uid)) is not None:
                 known.shown.wanted = None
+                if known.pending.ids:  # they were kept until the status shows what follows from them
+                    pending.touch(known.pending, now)

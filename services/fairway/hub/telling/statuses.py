@@ -40,9 +40,9 @@ def hear(one: JobObject, job: Job, message: wire.JobMessage, now: int) -> None:
             _see(one, job, message, "", now)
         case wire.Failed() | wire.Lost() | wire.Rejected() | wire.Cancelled():
             _over(one, job, message, now)
-        case wire.Queue() | wire.Blocked() if message.attempt <= 1 and not _status_of(one.shown):
+        case wire.Queue() | wire.Blocked():
             word = _word(message.why or Reason(Code.QUEUED, f"waits its turn in queue {job.queue}"), message.at)
-            _put(one, WantedStatus(message.attempt, word=word, waits_first=True), now + WAITS_MS)
+            _put(one, WantedStatus(message.attempt, word=word, queued=True), now + WAITS_MS)
 
 
 def see(one: JobObject, job: Job, message: fleet.Shown, now: int) -> None:
@@ -97,10 +97,13 @@ def _end(job: Job, message: Any) -> tuple[Reason, bool]:
 
 
 def _put(one: JobObject, wanted: WantedStatus, due: int) -> None:
-    if one.shown.wanted is None or not wanted.waits_first:
-        one.shown.wanted = wanted
+    before = one.shown.wanted
+    if before is not None and wanted.queued and not before.queued:
+        return  # that it waits again is said by its queue after what it waits for
+    if before is None or not (wanted.queued and before.queued):
         one.shown.due = due
-        one.shown.tries = 0
+    one.shown.wanted = wanted
+    one.shown.tries = 0
 
 
 def _word(why: Reason, at: int) -> StatusWord:
@@ -112,7 +115,7 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
     wanted = one.shown.wanted
     if wanted is None or one.shown.tries >= _TRIES:
         return None
-    if wanted.waits_first and (job is None or job.state not in _STARTS or job.attempt > 1):
+    if wanted.queued and (job is None or job.state not in _STARTS):
         return None
     shown = _status_of(one.shown)
     ends = KINDS[one.one.kind].ends
@@ -120,7 +123,7 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
         new = ends.shows(shown, wanted.seen)
     elif wanted.word is None:
         return None
-    elif wanted.waits_first:
+    elif wanted.queued:
         new = ends.queued(shown, wanted.word) if ends.queued is not None else shown
     else:
         new = (ends.fails if wanted.fails else ends.waits)(shown, wanted.word)

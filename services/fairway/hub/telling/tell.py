@@ -2,14 +2,14 @@
 
 from msgspec import structs
 
-from fairway.domain.decision import Call, Decision, Heard
+from fairway.domain.decision import Call, Decision, Heard, Reminder
 from fairway.domain.fold import caught_up
 from fairway.domain.job import Job
 from fairway.explain.events import reason
 from fairway.hub.calls import BIND, EVENT, STATUS, UNBIND, BindingWrite, Place, StatusWrite, failed
 from fairway.hub.job_object import JobObject
 from fairway.hub.messages import Show, Tell, Unbind
-from fairway.hub.telling.bindings import Binding, binding_of, unclaimed
+from fairway.hub.telling.bindings import Binding, Condition, binding_of, unclaimed, up_to_date
 from fairway.hub.telling.events import Note, note_of, note_on
 from fairway.hub.telling.pending_update import HeardWord, take
 from fairway.hub.telling.statuses import next_status
@@ -17,8 +17,6 @@ from fairway.hub.view import View
 from fairway.wire import jobs as wire
 
 _AGAIN_MS = 1_000
-# Whether the status is written by now is looked at so often (ms).
-_SHOWS_MS = 200
 _WAITS = wire.Blocked | wire.Queue
 
 
@@ -36,8 +34,8 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
         return Decision(again_in=wait)
     if calls:
         return Decision(calls=calls)
-    if one.shown.wanted is not None:  # the words that it follows from are kept until it shows
-        return Decision(again_in=_SHOWS_MS)
+    if one.shown.wanted is not None:
+        return Decision()  # the words that it follows from are kept until it shows, and this is heard again then
     return Decision(done=(*one.pending.over, *one.pending.ids))
 
 
@@ -51,9 +49,20 @@ def _calls(view: View, one: JobObject, now: int) -> tuple[Call, ...]:
     if job is None or job.hub_uid != one.one.uid:
         return ()
     calls = [Call(EVENT, "", job.id, job.attempt, note) for note in _notes(one, job, words)]
-    wish = one.wish
-    binding = binding_of(one.one, job, one.shown.status, wish.refusal, wish.answered)
+    binding = binding_of(one.one, job, one.shown.status, _change(view, one, job))
     return (*calls, *_bound(view, binding, job.id, now))
+
+
+def _change(view: View, one: JobObject, job: Job) -> Condition | None:
+    """What became of its owner's last change. What was told to another process its binding still says."""
+    wish = one.wish
+    if wish.refusal is not None or wish.answered:
+        return up_to_date(wish.refusal)
+    there = view.telling.bindings.of(one.one)
+    if there is None or there.change is None:
+        return None
+    asked = job.spec is None or wish.asked in ("", job.spec.manifest.sha256)
+    return up_to_date(None) if asked and wish.said == wish.digest else there.change
 
 
 def _of_held(view: View, one: JobObject, now: int) -> tuple[Call, ...]:
@@ -106,7 +115,8 @@ def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:
         return Decision(again_in=wait)
     new = next_status(one, view.jobs.get(one.job))
     if new is None:
-        return Decision()
+        told = one.pending.ids and message.uid not in view.telling.telling
+        return Decision(reminders=(Reminder(Tell(message.uid)),) if told else ())
     place = Place(one.one.kind, one.one.namespace, one.one.name, one.one.uid)
     return Decision(calls=(Call(STATUS, "", one.job, one.shown.wanted.attempt, StatusWrite(place, new)),))
 

@@ -11,7 +11,7 @@ from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker
 from fairway.lab.bench.workers.account import RecordAndMembers, account
 from fairway.lab.bench.workers.changes import goings
-from fairway.lab.bench.workers.instances import EACH, QUEUE, stage_of
+from fairway.lab.bench.workers.instances import SINGLE, WITH_HUB, stage_of
 from fairway.lab.bench.workers.member_objects import MemberObjects
 from fairway.lab.bench.workers.rates import shared
 from fairway.process.pipeline import STAGES
@@ -24,16 +24,16 @@ GOOD = heard(succeeded(running()))
 
 
 @pytest.mark.parametrize("takeovers", [1, 5, 12])
-def test_of_every_stage_one_is_killed_and_one_is_stopped_and_the_queue_so_often(takeovers: int) -> None:
+def test_of_every_stage_one_is_killed_and_one_is_stopped_and_queue_and_hub_so_often(takeovers: int) -> None:
     found = Counter(goings(1, takeovers))
-    assert {stage for stage, _ in found} == {"gateway", *STAGES} == set(EACH)
-    assert all(found[stage, killed] >= 1 for stage in EACH for killed in (True, False))
-    assert (found[QUEUE, True], found[QUEUE, False]) == (takeovers, takeovers)
+    assert {stage for stage, _ in found} == {"gateway", "hub", *STAGES} == set(WITH_HUB)
+    assert all(found[stage, killed] >= 1 for stage in WITH_HUB for killed in (True, False))
+    assert all(found[stage, killed] == takeovers for stage in SINGLE for killed in (True, False))
 
 
-def test_who_stands_by_for_the_queue_was_there_before_another_goes() -> None:
+def test_who_stands_by_was_there_before_an_owner_goes() -> None:
     stages = [stage for stage, _ in goings(3, 9)]
-    assert (QUEUE, QUEUE) not in itertools.pairwise(stages)
+    assert not [pair for pair in itertools.pairwise(stages) if set(pair) <= set(SINGLE)]
 
 
 def test_the_same_seed_takes_the_same_in_the_same_order() -> None:

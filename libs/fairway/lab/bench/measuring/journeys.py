@@ -40,6 +40,10 @@ class Journeys:
             self._tick()
             self._news.set()
 
+    def begin(self, name: str) -> None:
+        """One that was sent by somebody else."""
+        self.sent[name] = asyncio.get_running_loop().time()
+
     def counts(self) -> dict[str, int]:
         return {"submitted": len(self.sent), "dispatched": len(self.arrived), "not_once": self.strange}
 

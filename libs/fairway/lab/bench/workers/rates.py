@@ -18,7 +18,7 @@ from fairway.lab.bench.pipeline import load
 from fairway.lab.bench.pipeline.fleet import PipelineScene, Spent, Tell, dispatching, saturated, scene
 from fairway.lab.bench.runs import WorkersRun
 from fairway.lab.bench.workers.doors import DoorJourneys
-from fairway.lab.bench.workers.instances import EACH, GROUPS, Instances, stage_of
+from fairway.lab.bench.workers.instances import EACH, Instances, stage_of
 from fairway.lab.fleet.fleet import FleetPlan
 from fairway.process.pipeline import STAGES
 from fairway.wire import subjects
@@ -28,6 +28,7 @@ _AFTER_S = 1.5
 # Who stands by has started by then; and for so long it is looked at what all take while there is nothing to do.
 _SETTLED_S = 4.0
 _IDLE_S = 6.0
+_ONE_OF_EACH = tuple((stage,) for stage in EACH)
 
 
 class _Back(Struct):
@@ -57,7 +58,7 @@ def _size(run: WorkersRun) -> load.GangSize:
 
 async def measure(run: WorkersRun, dir: Path, tell: Tell) -> BenchOutcome:
     tell("starting", 0)
-    async with scene(dir, load.ground(_size(run)), FleetPlan((), groups=GROUPS, stub_clusters=True)) as on:
+    async with scene(dir, load.ground(_size(run)), FleetPlan((), groups=_ONE_OF_EACH, stub_clusters=True)) as on:
         return await Rates(run, on, tell).measured()
 
 

@@ -1,11 +1,12 @@
 """The load while instances come and go: small jobs on simulated clusters, which want more than their quota at times."""
 
 from collections.abc import Iterator
+from itertools import count
 from random import Random
 from typing import Any
 
 from fairway.domain.quota.tree import QuotaNode
-from fairway.lab.bench.pipeline.load import NAME, configured, manifest_of_tree, quota_tree, submission, submitted
+from fairway.lab.bench.pipeline.load import NAME, configured, manifest_of_tree, submission, submitted
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.kubesim.nodes import NodeGroup
 from fairway.lab.kubesim.pod_behaviour import RUN_FOR
@@ -29,8 +30,8 @@ def clusters() -> tuple[ClusterConfig, ...]:
     return tuple(ClusterConfig(f"c{at}", nodes=(NodeGroup(_NODES, f"c{at}-node", node),)) for at in range(_CLUSTERS))
 
 
-def configuration() -> list[Outgoing]:
-    """The quota tree, and one policy for all."""
+def settings() -> list[dict[str, Any]]:
+    """The quota tree, and one policy for all, as the hub has them."""
     policy = {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "ClusterPropagationPolicy",
@@ -40,7 +41,16 @@ def configuration() -> list[Outgoing]:
             "placement": {"clusterAffinity": {}},
         },
     }
-    return [configured("ClusterPropagationPolicy", "", "all", policy), quota_tree(_groups(), _LIMITS)]
+    tree = manifest_of_tree(_groups(), _LIMITS)
+    return [policy, {**tree, "metadata": {"name": "tree", "namespace": "kube-system"}}]
+
+
+def configuration() -> list[Outgoing]:
+    """The same on the bus, so that the first job meets them."""
+    return [
+        configured(one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"], one)
+        for one in settings()
+    ]
 
 
 def tree() -> QuotaNode:
@@ -67,15 +77,25 @@ def submissions(seed: int) -> Iterator[tuple[str, Outgoing]]:
     while True:
         number += 1
         tenant = draw.choice(tenants)
-        yield submission(tenant, f"small-{number:07d}", submitted(tenant, _job(tenant, draw.choice((1, 1, 2, 4)))))
+        yield submission(
+            tenant, f"small-{number:07d}", submitted(tenant, _job(tenant, NAME, draw.choice((1, 1, 2, 4))))
+        )
 
 
-def _job(tenant: str, cpus: int) -> dict[str, Any]:
+def hub_objects(seed: int) -> Iterator[dict[str, Any]]:
+    """Endless: what is applied on the hub."""
+    draw = Random(seed)
+    tenants = [one for group in _GROUPS.values() for one in group]
+    for number in count(1):
+        yield _job(draw.choice(tenants), f"hub-{number:05d}", draw.choice((1, 1, 2, 4)))
+
+
+def _job(tenant: str, name: str, cpus: int) -> dict[str, Any]:
     container = {"name": "work", "image": "example.org/work:1", "resources": {"requests": {"cpu": str(cpus)}}}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": NAME, "namespace": tenant, "annotations": {RUN_FOR: f"{_RUN_MS}ms"}},
+        "metadata": {"name": name, "namespace": tenant, "annotations": {RUN_FOR: f"{_RUN_MS}ms"}},
         "spec": {
             "parallelism": 1,
             "completions": 1,

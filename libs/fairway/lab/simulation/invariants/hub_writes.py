@@ -1,4 +1,4 @@
-"""What must always hold of the hub: what is said of its objects, and every write of Fairway's, looked at as it is made."""
+"""What must always hold of the hub: what is said of its objects, and every write of Fairway's as it is made."""
 
 import asyncio
 from collections.abc import Callable

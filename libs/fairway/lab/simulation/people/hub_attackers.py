@@ -16,6 +16,8 @@ TENANT = "team-c"
 # No policy of that name comes.
 _NEVER = "never"
 _FLOOD = 150
+# With this begin the names of objects that nobody but their owner can make sense of.
+MALFORMED = "bad-"
 _HUGE = 200_000
 _LASTS = (5.0, 60.0, 300.0)
 _ODD: tuple[Json, ...] = (
@@ -56,7 +58,7 @@ class HubAttackers:
 
     async def malformed(self) -> None:
         rng = self._rng
-        meta: Json = {"name": self._name(), "namespace": TENANT}
+        meta: Json = {"name": f"{MALFORMED}{self._name()}", "namespace": TENANT}
         if rng.random() < 0.5:
             meta["annotations"] = {hub_jobs.QUEUE_NAME: rng.choice(_NOTES)}
         if rng.random() < 0.3:
@@ -65,7 +67,7 @@ class HubAttackers:
         made = self._hub.put(pods.PYTORCH, {"metadata": meta, "spec": rng.choice(_ODD)})
         await asyncio.sleep(rng.choice(_LASTS))
         if made is not None and rng.random() < 0.5:
-            whole = hub_jobs.job(rng, meta["name"], TENANT)
+            whole = hub_jobs.job(rng, "", TENANT)
             if hub_jobs.key_of(whole) == pods.PYTORCH:  # its owner knows better by now
                 self._hub.edit(pods.PYTORCH, made, lambda now: {**now, "spec": whole["spec"]})
             else:

@@ -17,7 +17,7 @@ from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people import hub_jobs
 from fairway.lab.simulation.people.administrators import apply
 from fairway.lab.simulation.people.faults import FaultProfile
-from fairway.lab.simulation.people.hub_attackers import HubAttackers
+from fairway.lab.simulation.people.hub_attackers import MALFORMED, HubAttackers
 from fairway.lab.simulation.people.users import TENANTS
 from fairway.runtime.ports import Outgoing
 from fairway.wire import inbound as wire
@@ -146,9 +146,13 @@ class HubUsers:
         name, _, version = kind.partition(".")
         apply(self._hub, {"apiVersion": version, "kind": name, **manifest})
 
+    def _whole(self) -> list[StoredObject]:
+        """Those of the tenants that are not on their way out, and can be read."""
+        objects = [one for one in self._hub.objects() if one.key.namespace in TENANTS and not leaving(one)]
+        return [one for one in objects if not one.key.name.startswith(MALFORMED)]
+
     def _some(self) -> StoredObject | None:
-        """One of the tenants' own that is not on its way out."""
-        found = [one for one in self._hub.objects() if one.key.namespace in TENANTS and not leaving(one)]
+        found = self._whole()
         return self._rng.choice(found) if found else None
 
     async def _edit(self) -> None:
@@ -177,8 +181,7 @@ class HubUsers:
         self._suspend(False)
 
     def _suspend(self, wanted: bool) -> None:
-        objects = [one for one in self._hub.objects() if one.key.namespace in TENANTS and not leaving(one)]
-        fit = [one for one in objects if hub_jobs.is_held(one.obj.get("spec")) != wanted]
+        fit = [one for one in self._whole() if hub_jobs.is_held(one.obj.get("spec")) != wanted]
         if fit:
             found = self._rng.choice(fit)
             self._hub.edit(kind_of(found), found, lambda one: hub_jobs.held(one, wanted))
@@ -259,7 +262,7 @@ class HubUsers:
 
     def _settle(self) -> None:
         """Some of those who hold their jobs let them go in the end, and some do not."""
-        for found in list(self._hub.objects()):
+        for found in self._whole():
             if hub_jobs.is_held(found.obj.get("spec")) and self._rng.random() < 0.7:
                 self._hub.edit(kind_of(found), found, lambda one: hub_jobs.held(one, False))
         for uid in [uid_of(one) for one in self._hub.objects() if leaving(one)]:

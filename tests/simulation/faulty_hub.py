@@ -1,0 +1,91 @@
+"""Deliberate faults of the hub's service."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairway.domain.decision import Decision
+from fairway.domain.job import Job, State
+from fairway.hub import decide, job_object
+from fairway.hub.intake import noting, owners_wish, submit
+from fairway.hub.settings import judge
+from fairway.hub.settings.settings_in_force import SettingsInForce
+from fairway.hub.telling import statuses
+from fairway.workloads.hub.objects import HubObject
+
+Patch = pytest.MonkeyPatch
+
+
+def oblivious(patch: Patch) -> None:
+    """The hub forgets a deletion that came while nobody looked."""
+    patch.setattr(decide, "orphan", lambda view, heard, message, now: Decision())
+
+
+def despairing(patch: Patch) -> None:
+    """A failed attempt is shown on the hub as the end of its job."""
+    end = statuses._end
+    patch.setattr(statuses, "_end", lambda job, message: (end(job, message)[0], True))
+
+
+def mistaken(patch: Patch) -> None:
+    """What the hub shows of a job that waits, that it is suspended, is taken for its owner's wish."""
+    owners = job_object.suspended
+
+    def either(one: HubObject) -> bool:
+        status = one.manifest.get("status")
+        listed = status.get("conditions") if isinstance(status, dict) else ()
+        said = listed if isinstance(listed, list) else ()
+        return owners(one) or any(each.get("type") == "Suspended" and each.get("status") == "True" for each in said)
+
+    for module in (noting, owners_wish, submit):
+        patch.setattr(module, "suspended", either)
+
+
+def sleeping(patch: Patch) -> None:
+    """A held object is not woken when its policy comes."""
+    taken = SettingsInForce.taken
+
+    def unheard(self: SettingsInForce, one: HubObject) -> list[HubObject]:
+        return [each for each in taken(self, one) if not each.manifest["metadata"].get("labels")]
+
+    patch.setattr(SettingsInForce, "taken", unheard)
+
+
+def overwriting(patch: Patch) -> None:
+    """What any attempt shows is written over what the hub's object shows."""
+    see = statuses._see
+
+    def believed(one: Any, job: Job, message: Any, version: str, now: int) -> None:
+        one.shown.attempt = 0
+        runs = msgspec.structs.replace(job, attempt=message.attempt, cluster=message.cluster, state=State.SUCCEEDED)
+        see(one, runs, message, version, now)
+
+    patch.setattr(statuses, "_see", believed)
+    patch.setattr(statuses, "_older", lambda version, newest: False)
+
+
+def forgiving(patch: Patch) -> None:
+    """A word on a job of the hub is acknowledged before its owner was told."""
+    of_job = decide._of_job
+
+    def told(*given: Any) -> Decision:
+        return msgspec.structs.replace(of_job(*given), kept=False)
+
+    patch.setattr(decide, "_of_job", told)
+
+
+def stubborn(patch: Patch) -> None:
+    """What an owner changes on the hub is not asked for."""
+    patch.setattr(noting, "wish_of", lambda one: "as it was")
+    patch.setattr(owners_wish, "wish_of", lambda one: "as it was")
+
+
+def clinging(patch: Patch) -> None:
+    """A held object that was deleted stays in the store."""
+    patch.setattr(owners_wish, "released", lambda one: ())
+
+
+def lawless(patch: Patch) -> None:
+    """A setting that was deleted on the hub stays in force."""
+    patch.setattr(judge, "_withdrawn", lambda *given: Decision())
