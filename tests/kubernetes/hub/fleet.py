@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.kubesim.http.identities import MASTERS, Identity
@@ -98,8 +99,14 @@ class HubFleet(RealFleet):
     def works(self, name: str) -> bool:
         return self.own.do(self._services.works(name))
 
-    def log(self, name: str = HUB) -> str:
-        return (self.dir / f"{name}.log").read_text()
+    def lives(self, name: str) -> bool:
+        return name in self._services.processes
+
+    def asks_the_store(self, name: str) -> bool:
+        """Whether it has come as far as that: it works from then on, or stands by."""
+        child = self._services.processes[name]
+        connections = psutil.Process(child.pid).net_connections("tcp") if child.alive else []
+        return any(one.raddr and one.raddr.port == self._services.valkey.port for one in connections)
 
     @contextmanager
     def joined(self, name: str = LATE) -> Iterator[None]:

@@ -124,7 +124,7 @@ def test_the_job_that_has_its_name_is_named_and_explained_as_itself(
     assert fleet.asked(f"/{one.row()['id']}")["holder"] == other
     assert other in one.asked("why")["because"]
     its = fleet.asked(f"/{other}/why")
-    assert (its["job"], its["state"], "held" in its["where"]) == (other, "running", False)
+    assert (its["job"], its["state"], "held on the hub" in its["where"]) == (other, "running", False)
     assert {(row["id"], row["state"]) for row in one.rows()} == {(one.row()["id"], "held"), (other, "running")}
 
 

@@ -107,12 +107,20 @@ def test_each_says_the_same_of_a_job_and_names_every_gate_that_is_shut(kept: Hub
         whole.waits("WaitingForRoom")
         all_say(kept, whole, "WaitingForRoom")
         until(sent_to(kept, wants(leaf, "small", 1, 1), MEMBER).runs, "another one has some of its quota")
-        suspend(whole, True)
-        all_say(kept, whole, "Suspended", "WaitingForQuota", "WaitingForRoom")
-        suspend(whole, False)
         all_say(kept, whole, "WaitingForQuota", "WaitingForRoom")
     finally:
         kept.members[MEMBER].delete(f"{path}/stranger", gracePeriodSeconds="0")
+
+
+def test_each_says_that_the_owner_holds_a_job_before_what_it_lacks_besides(kept: HubFleet, leaf: str) -> None:
+    until(sent_to(kept, wants(leaf, "small", 1, 1), MEMBER).runs, "another one has some of its quota")
+    whole = sent_to(kept, wants(leaf, "whole", 2, 8), MEMBER)
+    whole.waits("WaitingForQuota")
+    all_say(kept, whole, "WaitingForQuota")
+    suspend(whole, True)
+    all_say(kept, whole, "Suspended", "WaitingForQuota")
+    suspend(whole, False)
+    all_say(kept, whole, "WaitingForQuota")
 
 
 def used(fleet: HubFleet) -> int:
