@@ -110,8 +110,10 @@ def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) ->
         _present(view, one, message.place, now)
     elif known is not None and heard.outcomes and heard.outcomes[-1].ok and not known.wish.said:
         body = heard.outcomes[-1].body
-        same = body is not None and wish_of(structs.replace(one, manifest=body)) == wish_of(one)
+        before = structs.replace(one, manifest=body) if body is not None else None
+        same = before is not None and wish_of(before) == wish_of(one)
         known.wish.said = known.wish.digest if same else _OTHER
+        known.wish.let_go = before is not None and suspended(before) and known.wish.suspended
 
 
 def _gone(view: View, one: HubObject) -> None:
@@ -135,6 +137,7 @@ def _present(view: View, one: HubObject, place: int, now: int) -> None:
     _see_status(known, one, now)
     known.wish.digest = wish_of(one)
     known.wish.suspended = suspended(one)
+    known.wish.let_go &= known.wish.suspended
     if not known.submitted or known.refused:
         view.turns.put(one)
     else:
@@ -167,6 +170,7 @@ def _as_recorded(view: View, known: JobObject, one: HubObject, now: int) -> None
         return
     if revised(view, job, one, now).digest == job.spec.manifest.sha256:
         wish.said = wish.digest
+        wish.let_go = wish.suspended and not job.held
         if wish.refusal is not None:
             wish.refusal = None
             touch(known.pending, now)
