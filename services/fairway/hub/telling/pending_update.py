@@ -86,6 +86,11 @@ def take(line: PendingUpdate) -> tuple[HeardWord, ...]:
     return tuple(sorted(words, key=lambda one: one.message.rev))
 
 
+def kept(line: PendingUpdate) -> bool:
+    """Whether any word is still to be acknowledged."""
+    return bool(line.ids or line.over)
+
+
 def told(line: PendingUpdate, ids: tuple[str, ...]) -> None:
     """These words were told; what came meanwhile stays."""
     line.over += [one for one in line.ids if one in ids]

@@ -13,7 +13,7 @@ from fairway.hub.job_object import JobObject
 from fairway.hub.messages import Show, Tell, Unbind
 from fairway.hub.telling.bindings import Binding, Condition, binding_of, unclaimed, up_to_date
 from fairway.hub.telling.events import Note, note_of, note_on
-from fairway.hub.telling.pending_update import HeardWord, take
+from fairway.hub.telling.pending_update import HeardWord, kept, take
 from fairway.hub.telling.statuses import next_status
 from fairway.hub.view import View
 from fairway.wire import jobs as wire
@@ -124,7 +124,7 @@ def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:
         return Decision(again_in=wait)
     new = next_status(one, view.jobs.get(one.job))
     if new is None:
-        told = one.pending.ids and message.uid not in view.telling.telling
+        told = kept(one.pending) and message.uid not in view.telling.telling
         return Decision(reminders=(Reminder(Tell(message.uid)),) if told else ())
     place = Place(one.one.kind, one.one.namespace, one.one.name, one.one.uid)
     return Decision(calls=(Call(STATUS, "", one.job, one.shown.wanted.attempt, StatusWrite(place, new)),))
