@@ -11,6 +11,7 @@ from itertools import product
 import pytest
 
 from fairway.lab.simulation.outcome import RunPlan
+from fairway.lab.simulation.people.faults import PROFILES
 from fairway.lab.simulation.run import simulate
 from tests.paths import ROOT
 from tests.simulation import faulty_hub
@@ -45,7 +46,7 @@ def plan_of(profile: str, seed: int) -> RunPlan:
 
 def profiles(mutation: Callable[[pytest.MonkeyPatch], None]) -> tuple[str, ...]:
     hub = mutation.__module__ == faulty_hub.__name__
-    return tuple(f"{one}{WITH_HUB}" if hub else one for one in ("rough", "hostile"))
+    return tuple(f"{one}{WITH_HUB}" for one in PROFILES) if hub else ("rough", "hostile")
 
 
 def sound(where: tuple[str, int]) -> bool:

@@ -32,6 +32,15 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "fearless": ("frozen", ("hostile", 0)),
     "hopeful": ("frozen", ("rough", 14)),
     "gullible": ("size", ("hostile", 5)),
+    "oblivious": ("hub deleted", ("rough with a hub", 6)),
+    "despairing": ("hub status", ("rough with a hub", 1)),
+    "mistaken": ("hub suspend", ("rough with a hub", 0)),
+    "sleeping": ("hub held", ("rough with a hub", 7)),
+    "overwriting": ("hub status", ("hostile with a hub", 3)),
+    "forgiving": ("hub status", ("rough with a hub", 0)),
+    "stubborn": ("hub wish", ("calm with a hub", 0)),
+    "clinging": ("hub held", ("calm with a hub", 0)),
+    "lawless": ("hub settings", ("rough with a hub", 5)),
 }
 
 
