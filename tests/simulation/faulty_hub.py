@@ -83,7 +83,8 @@ def stubborn(patch: Patch) -> None:
 
 def clinging(patch: Patch) -> None:
     """A held object that was deleted stays in the store."""
-    patch.setattr(owners_wish, "released", lambda one: ())
+    for module in (owners_wish, decide):
+        patch.setattr(module, "released", lambda one: ())
 
 
 def lawless(patch: Patch) -> None:

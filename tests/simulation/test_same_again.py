@@ -13,9 +13,9 @@ from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.run import simulate
 
 
-def simulated(seed: int, profile: str, hash_seed: str) -> Any:
+def simulated(seed: int, profile: str, hash_seed: str, *more: str) -> Any:
     command = [sys.executable, "-m", "fairway.cli.main", "simulate", "--seed", str(seed), "--profile", profile]
-    command += ["--hours", "0.1", "--jobs", "12", "-o", "json"]
+    command += ["--hours", "0.1", "--jobs", "12", "-o", "json", *more]
     done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": hash_seed}, capture_output=True, check=True)
     return {key: value for key, value in json.loads(done.stdout).items() if key != "seconds"}
 

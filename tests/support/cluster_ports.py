@@ -3,12 +3,17 @@ HTTP and simulated without. The real one is in tests/kubernetes/simulator/test_c
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from random import Random
 from typing import Any, Protocol
 
 from fairway.adapters.system_clock import SystemClock
 from fairway.lab.kubesim import SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.lab.kubesim.cluster_port import KubesimCluster
+from fairway.lab.simulation.hub.cluster import SimulatedHub
+from fairway.lab.simulation.hub.port import HubPort, HubWriter
+from fairway.lab.simulation.people.faults import PROFILES, FaultInjector
+from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime import cluster_port
 from tests.support.memory.cluster import MemoryCluster
 from tests.support.simulated import JOB, KINDS, NODES, simulated
@@ -126,12 +131,38 @@ class Direct(Simulated):
         raise NotImplementedError("a watch without a connection never ends")
 
 
+class Hub:
+    """The hub of the simulation, as one of its processes reaches it. Nothing goes wrong but what is asked for."""
+
+    team = "team"
+
+    def __init__(self) -> None:
+        faults = FaultInjector(PROFILES["calm"], Random("hub"))
+        process = SimulatedProcess("hub-a", faults, lambda one: None)
+        self.hub = SimulatedHub(SystemClock())
+        self.cluster: cluster_port.Cluster = HubPort(process, self.hub, faults, HubWriter())
+
+    def refuse(self, mode: str, for_ms: int = 0) -> None:
+        self.hub.away = True
+
+    def restore(self) -> None:
+        self.hub.away = False
+
+    async def behind(self, do: str, kind: str, name: str, body: Json | None = None) -> None:
+        raise NotImplementedError("people of the simulation do it themselves")
+
+    async def forget(self) -> None:
+        raise NotImplementedError("a watch without a connection never ends")
+
+
 @asynccontextmanager
 async def house(kind: str) -> AsyncIterator[House]:
     if kind == "memory":
         memory = StoreContents()
         yield memory
         await memory.twin.close()
+    elif kind == "hub":
+        yield Hub()
     elif kind == "direct":
         sim = SimCluster("m1", {}, SystemClock(), "m1")
         sim.run_jobs(60_000)

@@ -20,6 +20,7 @@ from fairway.domain.names import job_id
 from fairway.hub import service as hub_service
 from fairway.lab.kubesim import KubeSim, SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
+from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Outgoing, Wanted, World
@@ -73,6 +74,14 @@ class Counted:
         return counted
 
 
+async def run_hub(hub: Cluster, world: World) -> None:
+    """The hub service, until cancelled."""
+    catalog = Catalog()
+    following = asyncio.create_task(catalog.run(world.bus, world.clock))
+    await catalog.known.wait()
+    await asyncio.gather(following, Loop(hub_service.service(hub, world, catalog), world, Meter()).run())
+
+
 class House:
     """A hub, and its service that can be started and stopped beside a bus and a store that stay."""
 
@@ -88,14 +97,8 @@ class House:
 
     def start(self) -> None:
         self._lives += 1
-        self._task = asyncio.create_task(self._run(msgspec.structs.replace(self.world, owner=f"test-{self._lives}")))
-
-    async def _run(self, world: World) -> None:
-        catalog = Catalog()
-        following = asyncio.create_task(catalog.run(world.bus, world.clock))
-        await catalog.known.wait()
-        loop = Loop(hub_service.service(self._counted, world, catalog), world, Meter())
-        await asyncio.gather(following, loop.run())
+        world = msgspec.structs.replace(self.world, owner=f"test-{self._lives}")
+        self._task = asyncio.create_task(run_hub(self._counted, world))
 
     async def stop(self) -> None:
         """When all that it has decided is said."""

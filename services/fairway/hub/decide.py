@@ -110,7 +110,8 @@ def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, 
 
 
 def _all_listed(view: View, now: int) -> Decision:
-    """Jobs whose object was deleted while nobody looked, and objects that were to be told of meanwhile."""
+    """Jobs whose object was deleted while nobody looked, and objects that were to be told of meanwhile. What was said
+    of objects that are not there is for nobody."""
     orphans = tuple(Reminder(Orphan(name)) for name in view.objects.unseen.values())
     early = [word for words in view.objects.early.values() for word in words]
     orphans += tuple(Reminder(Orphan(name)) for name in dict.fromkeys(one.message.job for one in early))

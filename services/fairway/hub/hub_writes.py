@@ -78,10 +78,18 @@ class HubWrites:
     async def __call__(self, call: Call) -> Outcome:
         try:
             async with self._gate:
-                return await self._do[call.verb](call)
+                return await self._done(call)
         except Unreachable as error:
             log.info("waiting", service=SERVICE, verb=call.verb, cause=str(error))
             return Outcome(call, False, text=str(error))
+
+    async def _done(self, call: Call) -> Outcome:
+        try:
+            return await self._do[call.verb](call)
+        except ClusterRefused as error:  # what was to be looked at after a refusal
+            _passing(error)
+            log.info("not taken", verb=call.verb, job=call.job, cause=str(error))
+            return Outcome(call, True, NOT_TAKEN, str(error))
 
     async def _event(self, call: Call) -> Outcome:
         """An Event is never worth a stop."""

@@ -53,7 +53,8 @@ class ObjectStatus(Struct):
 class OwnersWish(Struct):
     """The `digest` of the manifest as it was seen last, and whether that is `suspended`; what of it Fairway knows:
     `said` is the digest of the manifest that was handed on last (empty: not known), `asked` that of the same with its
-    policies, as the answer to it names it; `refusal` is why that is not taken over."""
+    policies, as the answer to it names it; `refusal` is why that is not taken over. Of one that was handed on although
+    it was suspended (up to 0.2.0 that held nobody) it is remembered that it was `let_go`."""
 
     digest: str = ""
     suspended: bool = False
@@ -61,6 +62,7 @@ class OwnersWish(Struct):
     asked: str = ""
     refusal: Reason | None = None
     answered: bool = False
+    let_go: bool = False
 
 
 class JobObject(Struct):

@@ -1,10 +1,13 @@
 """The hub's objects that are jobs'. A part of the memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+import msgspec
 
 from fairway.domain.held_object import HeldObject
 from fairway.hub.job_object import JobObject
 from fairway.hub.telling.pending_update import HeardWord
+from fairway.runtime.ports import Row
 
 
 class KnownObjects:
@@ -23,6 +26,10 @@ class KnownObjects:
         self.unread: list[str] = []
         self.held_before: dict[str, HeldObject] = {}
         self.asked_again: set[str] = set()
+
+    def remember_held(self, found: Mapping[str, Row]) -> None:
+        rows = sorted(found.items())
+        self.held_before = {uid: msgspec.json.decode(row.data, type=HeldObject) for uid, row in rows}
 
     def get(self, uid: str) -> JobObject | None:
         return self.there.get(uid)

@@ -79,7 +79,7 @@ class HubMemory(JobsMemory[Hears]):
             return Wanted(whole=(decision.LIVE, decision.HELD))
         if decision.LIVE in found.whole:
             self.objects.unread = sorted(found.whole[decision.LIVE])
-            intake.held_before(self.objects, found.whole.get(decision.HELD, {}))
+            self.objects.remember_held(found.whole.get(decision.HELD, {}))
         intake.live(self.objects, found)
         names = self.objects.unread[:_PIECE]
         del self.objects.unread[:_PIECE]

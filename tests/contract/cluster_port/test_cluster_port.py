@@ -14,7 +14,7 @@ from tests.support.simulated import JOB, OURS, config_map, job
 Json = dict[str, Any]
 
 
-@pytest.fixture(params=["memory", "kubesim", "direct"])
+@pytest.fixture(params=["memory", "kubesim", "direct", "hub"])
 async def house(request: pytest.FixtureRequest) -> AsyncIterator[House]:
     async with houses.house(request.param) as one:
         yield one
@@ -83,7 +83,7 @@ async def test_an_api_that_is_away_leaves_the_outcome_unknown(house: House, mode
         cluster.get(JOB, team, "train"),
         cluster.patch(JOB, team, "train", {}),
     ):
-        with pytest.raises(Unreachable, match="m1"):
+        with pytest.raises(Unreachable, match=cluster.name):
             await call
 
 

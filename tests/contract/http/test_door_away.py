@@ -18,7 +18,6 @@ from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
 from fairway.admission.understand import understand
 from fairway.gateway.http.routes import HttpSettings, create_app
-from fairway.gateway.service import run_gateway
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.views.settings import Catalog
@@ -27,6 +26,7 @@ from fairway.workloads.hub.objects import SETTINGS
 from fairway.workloads.kinds.registry import KINDS
 from tests.support.http_door import ADMIN, POLICY, WIDE, bearer, callers, job
 from tests.support.memory.cluster import MemoryCluster
+from tests.support.simulated_hub import run_hub
 
 JOB = "Job.batch/v1"
 PP = "PropagationPolicy.policy.karmada.io/v1alpha1"
@@ -162,7 +162,7 @@ async def test_with_valkey_away_jobs_are_accepted_and_questions_are_told_to_come
 @pytest.mark.parametrize("away", ["nats", "valkey"])
 async def test_the_hub_keeps_what_cannot_be_submitted_and_it_is_submitted_once(house: House, away: str) -> None:
     server: Any = getattr(house, away)
-    gateway = asyncio.create_task(run_gateway(house.world, house.hub))
+    gateway = asyncio.create_task(run_hub(house.hub, house.world))
     try:
         await house.hub.create(PP, POLICY)
         await house.hub.create(JOB, job("train", uid="u-1"))
@@ -193,4 +193,4 @@ async def _has(house: House, count: int) -> bool:
 
 
 async def _tried(said: list[Any]) -> bool:
-    return any(one["event"] == "waiting" and one.get("service") == "gateway" for one in said)
+    return any(one["event"] == "waiting" and one.get("service") == "hub" for one in said)

@@ -6,6 +6,7 @@ import contextlib
 from fairway.propagator.calls import Made
 from fairway.propagator.held_room import Room
 from fairway.propagator.rooms import Rooms
+from fairway.runtime.ports import Unreachable
 from tests.kubernetes.room.holding import Ground, until
 
 
@@ -57,14 +58,23 @@ async def gets_in(place: Ground, name: str) -> None:
     await until(bound, f"{name} has a node")
 
 
-async def made(rooms: Rooms, room: Room, looks: int = 30) -> Made:
-    """What is held once it is all of it, or after so many looks."""
-    for _ in range(looks):
-        with contextlib.suppress(Exception):
+async def held_whole(rooms: Rooms, room: Room) -> None:
+    """As a job is applied only when all of its room is held: before that a stranger may take what is not held yet, and
+    does where a scheduler is slow."""
+
+    async def whole() -> bool:
+        with contextlib.suppress(Unreachable):  # its namespace is being made
             found = await rooms.make("m", room)
-            if found.ready == found.total:
-                return found
-        await asyncio.sleep(0.05)
+            return found.ready == found.total
+        return False
+
+    await until(whole, "all of the room is held")
+
+
+async def looked(rooms: Rooms, room: Room, times: int) -> Made:
+    """What is held after so many looks."""
+    for _ in range(times):
+        await rooms.make("m", room)
     return await rooms.make("m", room)
 
 

@@ -19,7 +19,7 @@ from fairway.lab.kubereal.control_plane import Plane, Spec, member, planes
 from fairway.propagator.held_room import RESERVATION, Room
 from fairway.runtime.ports import Unreachable
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
-from tests.kubernetes.room.held_room import Stranger, gets_in, gone, made, on_nodes
+from tests.kubernetes.room.held_room import Stranger, gets_in, gone, held_whole, looked, on_nodes
 from tests.kubernetes.room.holding import GPU, Ground, dir_of, ground, until
 from tests.kubernetes.support.koord import foreign, only_its_scheduler
 
@@ -45,7 +45,7 @@ async def test_a_gang_takes_its_room_while_a_stranger_tries_all_the_time(plain: 
     async with ground(plain, "gap", 8) as place:
         rooms = place.rooms()
         room = place.room(PLACEHOLDERS)
-        assert (await made(rooms, room)).ready == 8
+        await held_whole(rooms, room)
         async with Stranger(place) as stranger:
             await place.apply(room)
             assert await on_nodes(place, room) == place.nodes
@@ -57,7 +57,7 @@ async def test_a_placeholder_and_its_pod_count_once(plain: Plane) -> None:
     async with ground(plain, "once", 2) as place:
         rooms = place.rooms()
         room = place.room(PLACEHOLDERS)
-        await made(rooms, room)
+        await held_whole(rooms, room)
         assert await counted(place, room) == {name: {"pod": 1} for name in place.nodes}
         await place.apply(room)
         await on_nodes(place, room)
@@ -91,7 +91,7 @@ async def test_room_that_cannot_be_had_whole_is_said_with_what_is_missing_and_gi
             return False
 
         await until(all_but_one, "what can be had is held")
-        found = await made(rooms, room, looks=3)
+        found = await looked(rooms, room, times=3)
         assert (found.ready, found.total) == (3, 4) and f"Insufficient {GPU}" in found.why
         await rooms.release("m", room)
         assert await place.held(room) == []
@@ -102,7 +102,7 @@ async def test_held_room_ends_by_itself_when_the_propagator_is_dead(plain: Plane
     async with ground(plain, "ttl", 2) as place:
         rooms = place.rooms()
         room = place.room(PLACEHOLDERS, ttl=3)
-        await made(rooms, room)
+        await held_whole(rooms, room)
         await place.kill(rooms)
         await gets_in(place, "ttl-stranger")
         assert {pod["status"]["phase"] for pod in await place.held(room)} <= {"Failed", "Running"}
@@ -112,7 +112,7 @@ async def test_another_propagator_goes_on_where_one_died(plain: Plane) -> None:
     async with ground(plain, "anew", 4) as place:
         rooms = place.rooms()
         room = place.room(PLACEHOLDERS)
-        await made(rooms, room)
+        await held_whole(rooms, room)
         await place.kill(rooms)
         await place.apply(room)
         await died_at(place, room)
@@ -145,7 +145,7 @@ async def test_applied_once_more_an_attempt_does_not_hold_its_room_twice(plain: 
     async with ground(plain, "twice", 2) as place:
         rooms = place.rooms()
         room = place.room(PLACEHOLDERS)
-        await made(rooms, room)
+        await held_whole(rooms, room)
         await place.apply(room)
         await on_nodes(place, room)
         await gone(place, room)
@@ -160,7 +160,7 @@ async def test_room_of_an_attempt_that_is_over_is_found_and_given_back(
     async with ground(plain if way == PLACEHOLDERS else koord, f"over-{way[:3]}", 2) as place:
         rooms = place.rooms()
         room = place.room(way)
-        await made(rooms, room)
+        await held_whole(rooms, room)
         await place.known(room, State.QUEUED, attempt=2)
         await gone(place, room)
 
@@ -173,10 +173,10 @@ async def test_it_takes_no_more_rights_than_a_join_gives(way: str, reserve: str,
         account = await place.join(way if reserve == "alone" else reserve)
         rooms = place.rooms(account)
         room = place.room(way)
-        assert (await made(rooms, room)).ready == 2
+        await held_whole(rooms, room)
         await rooms.release("m", room)
         await gone(place, room)
-        assert (await made(rooms, room)).ready == 2
+        await held_whole(rooms, room)
         await place.apply(room, account)
         await on_nodes(place, room)
         await gone(place, room)
@@ -195,7 +195,7 @@ async def test_only_the_gangs_own_pods_take_a_reservation(koord: Plane) -> None:
     async with ground(koord, "own", 4) as place:
         rooms = place.rooms()
         room = place.room(RESERVATIONS)
-        assert (await made(rooms, room)).ready == 4
+        await held_whole(rooms, room)
         async with Stranger(place) as stranger:
             await place.apply(room)
             assert await on_nodes(place, room) == place.nodes
@@ -207,7 +207,7 @@ async def test_a_reservation_ends_by_itself_when_the_propagator_is_dead(koord: P
     async with ground(koord, "rttl", 2) as place:
         rooms = place.rooms()
         room = place.room(RESERVATIONS, ttl=3)
-        assert (await made(rooms, room)).ready == 2
+        await held_whole(rooms, room)
         await place.kill(rooms)
 
         async def expired() -> bool:
@@ -222,7 +222,7 @@ async def test_what_others_have_reserved_is_used_and_what_we_have_is_the_attempt
     async with ground(koord, "used", 2) as place:
         rooms = place.rooms()
         room = place.room(RESERVATIONS, pods=1)
-        await made(rooms, room)
+        await held_whole(rooms, room)
         theirs = foreign(await place.cluster.get(RESERVATION, "", room.names[0]), "used-theirs", place.nodes[1])
         await place.cluster.create(RESERVATION, theirs)
 

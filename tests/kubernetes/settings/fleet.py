@@ -11,12 +11,12 @@ from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.kubernetes.watch import WatchPace
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.job import Job
-from fairway.gateway.service import run_gateway
 from fairway.runtime.ports import World
 from fairway.wire.fleet import Configured
 from tests.kubernetes.support.fleet import Api, in_namespace
 from tests.kubernetes.support.own_hub import path_of
 from tests.scenarios import memory_fleet
+from tests.support.simulated_hub import run_hub
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -112,7 +112,7 @@ async def opened(hub: Api, **sizes: tuple[int, ...]) -> AsyncIterator[House]:
         # Every policy here is the hub's.
         fleet.catalog.take(Configured(kind="ClusterPropagationPolicy", name="all", manifest=msgspec.Raw(b"null")))
         world = World(bus=fleet.bus, store=fleet.store.beside(), clock=SystemClock(), owner="gateway")
-        tasks = [asyncio.create_task(run_gateway(world, cluster))]
+        tasks = [asyncio.create_task(run_hub(cluster, world))]
         tasks.append(asyncio.create_task(fleet.catalog.run(fleet.bus, SystemClock())))
         try:
             yield House(hub, fleet)

@@ -119,7 +119,7 @@ class RealFleet:
         return self.asked(f"/{newest['id']}/{what}")
 
     def asked(self, path: str, **more: Any) -> Any:
-        """What the gateway answers below /v1/jobs. Of one caller, as all workers are: who asks too much is told when to come again."""
+        """What the gateway answers below /v1/jobs; of one caller, as all workers are: one who asks too much waits."""
         while True:
             answer = httpx.get(f"{self.url}/v1/jobs{path}", headers=self.known, trust_env=False, **more)
             if answer.status_code != 429:

@@ -11,7 +11,7 @@ from fairway.domain.held_object import HeldObject
 from fairway.domain.tenancy.submission_limits import Limits
 from fairway.hub import messages as local
 from fairway.hub.messages import OfJobs
-from fairway.hub.telling.bindings import DIGEST, stamps_of
+from fairway.hub.telling.bindings import DIGEST, change_of, stamps_of
 from fairway.hub.telling.bindings import KIND as BINDING
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import JobMessage
@@ -60,7 +60,7 @@ class HubDriver(HubLoop):
             if kind == BINDING:
                 meta = found["metadata"]
                 owner = meta["ownerReferences"][0]["uid"]
-                seen = (namespace, name, owner, meta["annotations"][DIGEST], stamps_of(found))
+                seen = (namespace, name, owner, meta["annotations"][DIGEST], stamps_of(found), change_of(found))
                 self.local(local.BindingSeen(*seen))
         self.local(local.BindingsListed())
 
@@ -107,7 +107,7 @@ class HubDriver(HubLoop):
     def says(self, life: Life, kind: type[JobMessage], **fields: Any) -> str:
         """Something is said of a job; the id of the message."""
         life.at = self.now
-        life.then(kind, after=0, tenant=life.now.tenant, **fields)
+        life.then(kind, after=0, **{"tenant": life.now.tenant, **fields})
         self.record.follow(life)
         return self.hear(life.said[-1][1])
 

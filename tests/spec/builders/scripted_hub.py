@@ -46,7 +46,7 @@ class ScriptedHub:
     def __call__(self, call: Call) -> Outcome:
         self.asked.append(call)
         if self.away:
-            return Outcome(call, False, text="the hub is away")
+            return unreachable(call)
         return self.refuses.get(call.verb, self._do[call.verb])(call)
 
     def verbs(self, *left_out: str) -> list[str]:
@@ -130,3 +130,8 @@ class ScriptedHub:
 def not_taken(shown: Json | None = None, code: str = calls.NOT_TAKEN) -> Answer:
     """An answer of a hub that refuses; `shown` is what it has instead."""
     return lambda call: Outcome(call, True, code, "refused", shown)
+
+
+def unreachable(call: Call) -> Outcome:
+    """As of a hub that is away."""
+    return Outcome(call, False, text="the hub is away")

@@ -3,16 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.domain.decision import NOTHING, Decision, Heard
+from fairway.domain.names import job_id
 from fairway.operate.replay.decisions import DecisionFilter, replay
 from fairway.operate.replay.report import DecisionReport, lines
 from fairway.replay.stages import STAGES
 from fairway.runtime.ports import Outgoing
+from fairway.wire import jobs as wire
 from fairway.wire import views
-from tests.scenarios.memory_fleet import Fleet, policy, running
+from fairway.wire.fleet import Shown
+from tests.scenarios.memory_fleet import Fleet, done, manifest, policy, running, runs
+from tests.support.memory.cluster import Scene
 
 ALL = DecisionFilter()
 SERVICES = list(dict.fromkeys(one.service for one in STAGES.values()))
@@ -58,6 +63,24 @@ async def test_every_stage_decides_everything_again_as_it_did() -> None:
     assert list(report.stages) == SERVICES
     assert [name for name, stage in report.stages.items() if not stage.identical] == []
     assert [line.partition(":")[0] for line in lines(report)] == [*SERVICES, "all"]
+
+
+async def test_what_the_hub_was_told_of_a_status_is_told_again() -> None:
+    async with running(views=True, c1=(8,)) as fleet:
+        hub = wire.HubRef("h-1", "jobs")
+        body = msgspec.Raw(msgspec.json.encode(manifest("a", 1, 1)))
+        head = {"tenant": "team-a", "client": "hub:h-1", "source": "hub", "hub": hub, "at": fleet.clock.now()}
+        await fleet.say("s1", wire.Submitted(job=job_id("team-a", "hub:h-1", "a"), manifest=body, **head))
+        fleet.plays["a"] = [(Scene(100, {"active": 1}), Scene(300, {"active": 99, "ready": 99}), *runs()[1:])]
+        await fleet.quiet(30)
+        told = [msgspec.json.decode(one.data, type=Shown) for one in fleet.bus.stored("STATUS")]
+        assert [one.status for one in told] == [{"active": 1}]
+        events = {one.verb: one for one in fleet.record()}
+        assert events["running"].status == {"active": 99, "ready": 99}
+        assert events["succeeded"].status == done("Complete", "exit code 1")
+        report = await replay(fleet.bus, ALL)
+    assert (report.different, report.unknown, report.rows) == ([], [], [])
+    assert report.stages["watcher"].identical
 
 
 def forgets(name: str) -> Callable[..., Decision]:

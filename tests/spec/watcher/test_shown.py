@@ -81,6 +81,7 @@ SAID = {
     "not placed there yet": (placed(**HUB), shows("Running"), []),
     "back in its queue": (failing(running(**HUB)), shows("Running"), []),
     "being taken out": (running(**HUB).then(wire.Recall, cluster="c1", why=STOP), shows("Running"), []),
+    "succeeded while it is cancelled": (running(**HUB).then(wire.Recall, cluster="", why=STOP), shows("Succeeded"), []),
     "cancelled": (running(**HUB).then(wire.Cancelled), shows("Succeeded"), ["recall"]),
     "another object of that name": (running(**HUB), shows("Running", uid="u-evil"), []),
     "another object of that name, after the end": (succeeded(), shows("Succeeded", uid="u-evil"), []),

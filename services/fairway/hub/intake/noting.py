@@ -1,9 +1,9 @@
 """How the memory changes by what is seen of objects that are jobs', what is found of them, and what is said of them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Heard, Put, Say
@@ -20,12 +20,12 @@ from fairway.hub.messages import ObjectSeen
 from fairway.hub.telling import noting as telling
 from fairway.hub.telling.pending_update import SOON_MS, STATUS_MS, UNCLAIMED_MS, ToldUpdate, touch
 from fairway.hub.view import View
-from fairway.runtime.ports import ReadRows, Row
+from fairway.runtime.ports import ReadRows
 from fairway.runtime.views import row_cache
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
-from fairway.workloads.hub.objects import HubObject, as_written, child_of_job, cleaned, ended, hub_object, leaving
+from fairway.workloads.hub.objects import HubObject, as_written, child_of_job, ended, hub_object, leaving
 
 _encode = msgspec.json.Encoder().encode
 # Nobody knows when a pending job goes, or a name is free: it is worth another look after this long (ms).
@@ -43,11 +43,6 @@ def live(objects: KnownObjects, found: ReadRows) -> None:
         job = row_cache.JOBS.value(table, name, row.data)
         if job.hub_uid and not job.ended and not job.cancelling:
             objects.unseen[job.hub_uid] = job.id
-
-
-def held_before(objects: KnownObjects, found: Mapping[str, Row]) -> None:
-    """By this process or another, of objects that may be gone by now."""
-    objects.held_before = {uid: msgspec.json.decode(row.data, type=HeldObject) for uid, row in sorted(found.items())}
 
 
 def rows(view: View, found: ReadRows) -> None:
@@ -114,8 +109,11 @@ def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) ->
     elif not child_of_job(one) and not heard.outcomes:
         _present(view, one, message.place, now)
     elif known is not None and heard.outcomes and heard.outcomes[-1].ok and not known.wish.said:
-        same = heard.outcomes[-1].body == cleaned(one.manifest)
+        body = heard.outcomes[-1].body
+        before = structs.replace(one, manifest=body) if body is not None else None
+        same = before is not None and wish_of(before) == wish_of(one)
         known.wish.said = known.wish.digest if same else _OTHER
+        known.wish.let_go = before is not None and suspended(before) and known.wish.suspended
 
 
 def _gone(view: View, one: HubObject) -> None:
@@ -139,6 +137,7 @@ def _present(view: View, one: HubObject, place: int, now: int) -> None:
     _see_status(known, one, now)
     known.wish.digest = wish_of(one)
     known.wish.suspended = suspended(one)
+    known.wish.let_go &= known.wish.suspended
     if not known.submitted or known.refused:
         view.turns.put(one)
     else:
@@ -171,6 +170,7 @@ def _as_recorded(view: View, known: JobObject, one: HubObject, now: int) -> None
         return
     if revised(view, job, one, now).digest == job.spec.manifest.sha256:
         wish.said = wish.digest
+        wish.let_go = wish.suspended and not job.held
         if wish.refusal is not None:
             wish.refusal = None
             touch(known.pending, now)

@@ -43,7 +43,7 @@ def changed(view: View, heard: Heard[object], known: JobObject, one: HubObject, 
 
 
 def _held(job: Job, known: JobObject, now: int) -> tuple[Say, ...]:
-    if job.held == known.wish.suspended:
+    if job.held == known.wish.suspended or (known.wish.let_go and not job.held):
         return ()
     return (holding(job, known.wish.suspended, of_hub(job.tenant, known.one.uid), now),)
 

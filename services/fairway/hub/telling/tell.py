@@ -1,5 +1,7 @@
 """What the owner of an object is told: an Event for each change of the reason, and its ResourceBinding. Pure."""
 
+from collections.abc import Container
+
 from msgspec import structs
 
 from fairway.domain.decision import Call, Decision, Heard, Reminder
@@ -18,6 +20,7 @@ from fairway.wire import jobs as wire
 
 _AGAIN_MS = 1_000
 _WAITS = wire.Blocked | wire.Queue
+_OVER = wire.Failed | wire.Lost
 
 
 def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
@@ -94,14 +97,20 @@ def _notes(one: JobObject, job: Job, words: tuple[HeardWord, ...]) -> list[Note]
         if word.message.tenant != job.tenant or word.message.job != job.id:
             continue  # said in another tenant's name, it is among the dead letters
         note = note_on(job, word.message, word.id, not reasons.isdisjoint(("Dispatched", "Running")))
-        waits = isinstance(word.message, _WAITS)
-        if note is None or note.reason in (reasons if waits else (last,)):
+        if note is None or note.reason in _known(word.message, reasons, last):
             continue
         # The object itself, while it is there: a rejection does not name its API group.
         found.append(structs.replace(note, about=one.one))
         reasons.add(note.reason)
         last = note.reason
     return found
+
+
+def _known(message: wire.JobMessage, reasons: set[str], last: str) -> Container[str]:
+    """The reasons that need not be told again: each attempt that is over has its own, whatever was told before."""
+    if isinstance(message, _OVER):
+        return ()
+    return reasons if isinstance(message, _WAITS) else (last,)
 
 
 def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:

@@ -36,8 +36,6 @@ _ENDS = {
 _WAITING = (State.ADMITTED, State.QUEUED, State.RETURNING)
 _PLACED = (State.PLACED, State.RESERVED, State.DISPATCHED, State.RUNNING, State.SUCCEEDED, State.FAILED)
 _APPLIED = (State.DISPATCHED, State.RUNNING, State.SUCCEEDED, State.FAILED)
-# What is changed so short (ms) before the end of a job may be too late for it.
-_LATE_MS = 300_000
 
 
 class HubEnd:
@@ -169,7 +167,7 @@ class HubEnd:
     def _too_late(self, wanted: Wanted, job: Job) -> bool:
         """Whether it was changed when the job was over or nearly so, or nobody could see it in time."""
         away = any(began < job.since and over > wanted.edited for began, over in self.hub.away_since)
-        return away or wanted.edited > job.since - _LATE_MS
+        return away or wanted.edited > job.since - self.fleet.faults.profile.grace.cancel
 
     def _gone(self, present: set[str]) -> Found:
         for uid in sorted(self.held.keys() - present):

@@ -3,6 +3,8 @@
 from random import Random
 from typing import Any
 
+from msgspec import Struct
+
 from fairway.domain.quota.tree import ALLOW_NAMESPACES
 from fairway.lab.simulation.members.pods import GPU, JOB, PYTORCH
 from fairway.lab.simulation.people.administrators import OWN_POLICY
@@ -15,18 +17,28 @@ CLASS = "PriorityClass.scheduling.k8s.io/v1"
 _SIZES = ((1, 1), (1, 1), (1, 4), (2, 2), (2, 4), (4, 1), (1, 8), (2, 8))
 
 
-def job(rng: Random, name: str, tenant: str, policy: str = "", queue: str = "", priority_class: str = "") -> Json:
-    """`policy` is the name of the one policy that may select it; empty: that of all others does."""
+class Names(Struct, frozen=True):
+    """What a job names. `policy` is the one that may select it; empty: that of all others does."""
+
+    policy: str = ""
+    queue: str = ""
+    priority_class: str = ""
+
+
+_NOTHING = Names()
+
+
+def job(rng: Random, name: str, tenant: str, names: Names = _NOTHING) -> Json:
     count, gpus = rng.choice(_SIZES)
     meta: Json = {"name": name, "namespace": tenant}
-    if policy:
-        meta["labels"] = {OWN_POLICY: policy}
-    if queue:
-        meta["annotations"] = {QUEUE_NAME: queue}
+    if names.policy:
+        meta["labels"] = {OWN_POLICY: names.policy}
+    if names.queue:
+        meta["annotations"] = {QUEUE_NAME: names.queue}
     container = {"name": "pytorch", "image": "x", "resources": {"limits": {GPU: gpus}}}
     pod: Json = {"containers": [container], "restartPolicy": "Never"}
-    if priority_class:
-        pod["priorityClassName"] = priority_class
+    if names.priority_class:
+        pod["priorityClassName"] = names.priority_class
     if rng.random() < 0.5:
         spec = {"parallelism": count, "completions": count, "template": {"spec": pod}}
         return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}

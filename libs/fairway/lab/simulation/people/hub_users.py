@@ -15,9 +15,10 @@ from fairway.lab.simulation.invariants.at_the_end import rows
 from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people import hub_jobs
-from fairway.lab.simulation.people.administrators import apply
 from fairway.lab.simulation.people.faults import FaultProfile
 from fairway.lab.simulation.people.hub_attackers import MALFORMED, HubAttackers
+from fairway.lab.simulation.people.hub_jobs import Names
+from fairway.lab.simulation.people.hub_setters import LATER, HubSetters
 from fairway.lab.simulation.people.users import TENANTS
 from fairway.runtime.ports import Outgoing
 from fairway.wire import inbound as wire
@@ -26,8 +27,7 @@ from fairway.wire import subjects
 Json = dict[str, Any]
 _encode = msgspec.json.Encoder().encode
 _HOUR = 3600.0
-# When what a job waits for comes (s), and how long the hub's API is away.
-_LATER = (0.5, 5.0, 60.0, 300.0)
+# How long the hub's API is away (s).
 _AWAY = (1.0, 1.0, 20.0, 20.0, 120.0, 120.0, 600.0, 3600.0)
 
 
@@ -38,13 +38,12 @@ class HubUsers:
         self._fleet = fleet
         self._hub = hub
         self._rng = Random(f"hub {plan.seed}")
+        self._setters = HubSetters(hub, self._rng)
         self._profile = profile
         self._seconds = plan.hours * _HOUR
         self._jobs = plan.on_hub
         self._names = plan.jobs
         self._applied = 0
-        self._count = 0
-        self._missing: list[tuple[str, Json]] = []
         self._lasting: set[asyncio.Future[None]] = set()
         self.drawn = Counter[str]()
 
@@ -80,8 +79,8 @@ class HubUsers:
             (busy / 10, self._delete),
             (busy / 12, self._replace),
             (busy / 30, self._cancel),
-            (2 + busy / 20, self._change_policy),
-            (2 + busy / 40, self._change_queue),
+            (6 + busy / 5, self._setters.change_policy),
+            (2 + busy / 40, self._setters.change_queue),
             (profile.api_losses / 2, self._api_loss),
             (profile.forgers / 5, attackers.flood),
             (profile.forgers, attackers.malformed),
@@ -105,7 +104,7 @@ class HubUsers:
         luck = rng.random()
         if luck < 0.6:
             queue = "strict" if luck < 0.1 else ""
-            self._put(hub_jobs.job(rng, name, tenant, queue=queue))
+            self._put(hub_jobs.job(rng, name, tenant, Names(queue=queue)))
         elif luck < 0.8:
             await self._with_policy(name, tenant)
         else:
@@ -118,33 +117,29 @@ class HubUsers:
         """Of its own: before, after, or never."""
         rng = self._rng
         own = f"own-{self._applied}"
-        manifest = hub_jobs.job(rng, name, tenant, policy=own)
+        manifest = hub_jobs.job(rng, name, tenant, Names(own))
         when = rng.choice(("before", "after", "after", "never"))
         if when == "before":
-            self._set(hub_jobs.POLICY, hub_jobs.own_policy(own, tenant))
+            self._setters.set(hub_jobs.POLICY, hub_jobs.own_policy(own, tenant))
             await asyncio.sleep(rng.choice((0.0, 2.0)))
         self._put(manifest)
         if when == "after":
-            await asyncio.sleep(rng.choice(_LATER))
-            self._set(hub_jobs.POLICY, hub_jobs.own_policy(own, tenant))
+            await asyncio.sleep(rng.choice(LATER))
+            self._setters.set(hub_jobs.POLICY, hub_jobs.own_policy(own, tenant))
 
     async def _with_setting(self, name: str, tenant: str) -> None:
         """A queue or a class that is there later, or never."""
         rng = self._rng
         called = f"late-{self._applied}"
-        manifest = hub_jobs.job(rng, name, tenant, queue=called)
+        manifest = hub_jobs.job(rng, name, tenant, Names(queue=called))
         setting = (hub_jobs.QUEUE, hub_jobs.queue(called, rng.choice(("Priority", "Block"))))
         if rng.random() < 0.4:
-            manifest = hub_jobs.job(rng, name, tenant, priority_class=called)
+            manifest = hub_jobs.job(rng, name, tenant, Names(priority_class=called))
             setting = (hub_jobs.CLASS, hub_jobs.priority_class(called, rng.choice((1, 1000))))
         self._put(manifest)
         if rng.random() < 0.75:
-            await asyncio.sleep(rng.choice(_LATER))
-            self._set(*setting)
-
-    def _set(self, kind: str, manifest: Json) -> None:
-        name, _, version = kind.partition(".")
-        apply(self._hub, {"apiVersion": version, "kind": name, **manifest})
+            await asyncio.sleep(rng.choice(LATER))
+            self._setters.set(*setting)
 
     def _whole(self) -> list[StoredObject]:
         """Those of the tenants that are not on their way out, and can be read."""
@@ -197,8 +192,8 @@ class HubUsers:
             return
         self._hub.remove(found)
         await asyncio.sleep(self._rng.choice((0.0, 0.0, 0.5, 30.0)))
-        labels = found.obj["metadata"].get("labels") or {}
-        self._put(hub_jobs.job(self._rng, found.key.name, found.key.namespace, policy=labels.get("policy", "")))
+        names = Names((found.obj["metadata"].get("labels") or {}).get("policy", ""))
+        self._put(hub_jobs.job(self._rng, found.key.name, found.key.namespace, names))
 
     async def _cancel(self) -> None:
         """Through another door: its object stays."""
@@ -209,41 +204,6 @@ class HubUsers:
         message = wire.CancelRequest(job=job.id, at=self._fleet.clock.now())
         name = f"hub-cancel-{job.id}-{self._rng.randrange(10**9)}"
         await self._fleet.publish(Outgoing(name, subjects.inbound(message.verb, job.tenant), _encode(message)))
-
-    # Settings.
-
-    async def _change_policy(self) -> None:
-        """Somebody's own: other attempts, away, or away and there again."""
-        rng = self._rng
-        found = sorted(self._hub.every(hub_jobs.POLICY), key=lambda one: one.key)
-        if not found:
-            return
-        one = rng.choice(found)
-        if rng.random() < 0.5:
-            attempts = str(rng.choice((19, 20, 21)))
-            self._hub.edit(
-                hub_jobs.POLICY, one, lambda now: hub_jobs.annotated(now, "fairway.io/max-attempts", attempts)
-            )
-            return
-        self._hub.remove(one)
-        await asyncio.sleep(rng.choice(_LATER))
-        if rng.random() < 0.8:
-            self._set(hub_jobs.POLICY, hub_jobs.own_policy(one.key.name, one.key.namespace))
-
-    async def _change_queue(self) -> None:
-        """Another policy of the blocking queue or of a late one, or one of these goes for a while."""
-        rng = self._rng
-        found = sorted(self._hub.every(hub_jobs.QUEUE), key=lambda one: one.key)
-        if not found:
-            return
-        one = rng.choice(found)
-        policy = rng.choice(("Priority", "Block", "FIFO"))
-        if rng.random() < 0.7:
-            self._hub.edit(hub_jobs.QUEUE, one, lambda now: {**now, "spec": {"queuePolicy": policy}})
-            return
-        self._hub.remove(one)
-        await asyncio.sleep(rng.choice(_LATER))
-        self._set(hub_jobs.QUEUE, hub_jobs.queue(one.key.name, policy))
 
     # Fate.
 
