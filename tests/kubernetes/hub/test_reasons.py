@@ -19,7 +19,7 @@ TREE = {"apiVersion": "scheduling.sigs.k8s.io/v1beta1", "kind": "ElasticQuotaTre
 ALL_GPUS = 16
 GATES = {
     "Suspended": "suspended by its owner",
-    "WaitingForQuota": "nvidia.com/gpu",
+    "WaitingForQuota": "quota root/",
     "WaitingForRoom": "clusters can take it now",
 }
 
