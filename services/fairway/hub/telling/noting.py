@@ -184,5 +184,5 @@ def _over(view: View, message: object, now: int) -> None:
             view.telling.showing.discard(uid)
             if (known := view.objects.get(uid)) is not None:
                 known.shown.wanted = None
-                if known.pending.ids:  # they were kept until the status shows what follows from them
+                if known.pending.keeps:  # they were kept until the status shows what follows from them
                     pending.touch(known.pending, now)

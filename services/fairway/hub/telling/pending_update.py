@@ -54,6 +54,11 @@ class PendingUpdate(Struct):
     ids: list[str] = field(default_factory=list)
     over: list[str] = field(default_factory=list)
 
+    @property
+    def keeps(self) -> bool:
+        """Whether any word is still to be acknowledged."""
+        return bool(self.ids or self.over)
+
 
 def patience(message: wire.JobMessage) -> int:
     """How long a word waits for the next one (ms)."""

@@ -124,7 +124,7 @@ def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:
         return Decision(again_in=wait)
     new = next_status(one, view.jobs.get(one.job))
     if new is None:
-        told = one.pending.ids and message.uid not in view.telling.telling
+        told = one.pending.keeps and message.uid not in view.telling.telling
         return Decision(reminders=(Reminder(Tell(message.uid)),) if told else ())
     place = Place(one.one.kind, one.one.namespace, one.one.name, one.one.uid)
     return Decision(calls=(Call(STATUS, "", one.job, one.shown.wanted.attempt, StatusWrite(place, new)),))
