@@ -38,6 +38,22 @@ class PipelineRun(Struct, frozen=True):
     servers: Annotated[int, typer.Option(help="of NATS: 1, or 3 with a copy of every stream each")] = 1
 
 
+class RecordingRun(Struct, frozen=True):
+    """What recording takes of a job: the recorders' own processor time in the pipeline, and what `VIEWS` gets.
+
+    It is counted step by step in their threads, so that other work on the machine adds little to it.
+    """
+
+    jobs: Annotated[int, typer.Option(min=1, help="measured at saturation")] = 6_000
+    warmup: Warmup = 1_000
+    clusters: Clusters = 100
+    nodes: Nodes = 100
+    tenants: Tenants = 50
+    processes: Processes = 2
+    window: Window = 2_000
+    seed: Seed = 1
+
+
 class DecisionsRun(Struct, frozen=True):
     """The scheduler's decisions alone, with what they say of every cluster; no bus, no store.
 
