@@ -55,7 +55,7 @@ _STUBBED = "fairway.lab.fleet.stub_clusters"
 class FleetPlan(Struct, frozen=True):
     """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
     say so itself. `real`: the clusters are `RealMember`s of kubereal, real Kubernetes in place of the simulator. With
-    several `nats_servers` each keeps a copy of every stream. `stub_program` is what runs with `stub_clusters`. `hubless`: jobs come by HTTP and the bus only."""
+    several `nats_servers` each keeps a copy of every stream. `program` runs in place of Fairway's own. `hubless`: jobs come by HTTP and the bus only."""
 
     clusters: tuple[ClusterConfig, ...]
     groups: tuple[tuple[str, ...], ...] = (EVERYTHING,)
@@ -63,7 +63,7 @@ class FleetPlan(Struct, frozen=True):
     sync_interval: str = "2m"
     nats_servers: int = 1
     stub_clusters: bool = False
-    stub_program: str = _STUBBED
+    program: str = ""
     real: bool = False
     hubless: bool = False
 
@@ -182,7 +182,7 @@ class EmbeddedFleet:
         a `name` of its own. Returns when it is ready: one that stands by is not, however long that takes."""
         name = name or ("-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}")
         log = self.dir / f"{name}.log"
-        program = self.plan.stub_program if self.plan.stub_clusters else self.program
+        program = self.plan.program or (_STUBBED if self.plan.stub_clusters else self.program)
         child = Child(name, program, ["run", *group, "--announce"], log, self.environment(name))
         self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too
         said = await child.start(patience_s)

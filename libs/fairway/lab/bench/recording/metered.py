@@ -1,5 +1,5 @@
-"""`python -m fairway.lab.bench.recording.metered run SERVICE... --announce`: services with stubbed clusters, which say
-what their recorders have taken when they are asked for it on the bus."""
+"""`python -m fairway.lab.bench.recording.metered run SERVICE... --announce`: services which say what their
+recorders have taken when they are asked for it on the bus. Where there are no clusters they are stubbed."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ async def _run(names: list[str], settings: Settings) -> None:
 
     await bus.answer(asked_at(os.getpid()), told)
     try:
-        await process.run(names, settings, ready, stub_act)
+        await process.run(names, settings, ready, None if settings.members() else stub_act)
     finally:
         async with asyncio.timeout(1):
             await bus.close()
