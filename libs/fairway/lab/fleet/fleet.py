@@ -55,7 +55,8 @@ _STUBBED = "fairway.lab.fleet.stub_clusters"
 class FleetPlan(Struct, frozen=True):
     """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
     say so itself. `real`: the clusters are `RealMember`s of kubereal, real Kubernetes in place of the simulator. With
-    several `nats_servers` each keeps a copy of every stream. `program` runs in place of Fairway's own. `hubless`: jobs come by HTTP and the bus only."""
+    several `nats_servers` each keeps a copy of every stream. `hubless`: jobs come by HTTP and the bus only. `program`
+    is the module that its processes run in place of Fairway's own."""
 
     clusters: tuple[ClusterConfig, ...]
     groups: tuple[tuple[str, ...], ...] = (EVERYTHING,)
@@ -63,9 +64,9 @@ class FleetPlan(Struct, frozen=True):
     sync_interval: str = "2m"
     nats_servers: int = 1
     stub_clusters: bool = False
-    program: str = ""
     real: bool = False
     hubless: bool = False
+    program: str = ""
 
 
 class EmbeddedFleet:

@@ -20,7 +20,6 @@ from fairway.runtime.views.pending_views import PendingViews
 from fairway.runtime.views.recorded_entries import Everything, Judged, One, Took, WantsAsked
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import views
-from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Configured
 
 _encode = msgspec.json.Encoder().encode
@@ -43,21 +42,19 @@ _HEARD = 2_500
 
 
 class _WholeView(Struct):
-    """When the whole view was told last, of what size, and whether it is `due` again; `since` then so many bytes were
-    told. It is of the working set that was `born` then, has seen the record up to `after`, and reads these `settings`;
-    it counts for `least` when it is smaller."""
+    """When the whole view was told last, of what size, and whether it is `due` again. It is of the working set that was
+    `born` then, and reads these `settings`; it counts for `least` when it is smaller."""
 
     least: int
-    since: int = 0
     settings: tuple[str, ...] = ()
     due: bool = True
     at: int = 0
     size: int = 0
     born: int = 0
-    after: int = 0
 
-    def is_due(self, now: int) -> bool:
-        return self.due or self.since > _TIMES * max(self.size, self.least) or now > self.at + WHOLE_MS
+    def is_due(self, now: int, since: int) -> bool:
+        """`since` it so many bytes were told."""
+        return self.due or since > _TIMES * max(self.size, self.least) or now > self.at + WHOLE_MS
 
 
 class _Counters:
@@ -81,19 +78,17 @@ class _Counters:
 
 
 class _Batch(Struct):
-    """The messages in hand; `made` has what was decided on them since it was put away last, `all` since they came."""
+    """What was decided on the messages in hand since it was put away last, and `before`."""
 
-    heard: Sequence[Heard[object]] = ()
     now: int = 0
-    start: int = 0
-    made: list[Decision | None] = []
-    all: list[Decision] = []
+    made: list[tuple[Heard[object], Decision]] = []
+    before: list[tuple[Heard[object], Decision]] = []
     refused: list[Step] = []
 
     def judged(self) -> Judged:
-        steps = [step for one in self.all for step in one.steps] if self.refused else []
-        judged = Judged(self.now, self.start, self.made, self.refused, steps)
-        self.start += len(self.made)
+        self.before += self.made
+        steps = [step for _, one in self.before for step in one.steps] if self.refused else []
+        judged = Judged(self.now, self.made, self.refused, steps)
         self.made = []
         self.refused = []
         return judged
@@ -128,13 +123,10 @@ class Recorder:
             log.warning("views were not recorded", decisions=self._backlog.gap.decisions)
             self._backlog.resume(now)
             self._whole.due = True
-        if self._whole.is_due(now):
+        if self._whole.is_due(now, self._backlog.told):
             self._tell_whole(memory, now)
-        self._batch = _Batch(heard, now)
-        places = tuple([one.sequence if isinstance(one.message, JobMessage) else 0 for one in heard])
-        self._whole.after = max((self._whole.after, *places))
-        told = sum([one.size for one in heard if not isinstance(one.message, JobMessage)]) if 0 in places else 0
-        self._put(WantsAsked(now, heard, places, memory), _HEARD * len(heard), told)
+        self._batch = _Batch(now)
+        self._put(WantsAsked(now, heard, memory), _HEARD * len(heard))
 
     def _tell_whole(self, memory: Memory[Any], now: int) -> None:
         told = self._whole
@@ -144,32 +136,25 @@ class Recorder:
         told.size = _ROW * (len(remembered) + len(settings))
         told.due = False
         told.at = now
-        told.since = 0
         self._counters.clear()
         head = views.Whole(now, told.born, tuple(sorted(self._catalog.reserved)))
         # What it refers to is the memory's own: it counts for nothing.
-        self._backlog.put(Everything(now, told.after, head, settings, remembered), 0)
+        self._backlog.put(Everything(now, head, settings, remembered), 0)
 
     def _setting(self, said: Configured) -> None:
         if said.kind in self._whole.settings and not self._whole.due:
             self.settled()
-            size = len(said.manifest or b"")
-            self._put(One(self._batch.now, views.SettingTaken(_encode(said))), size, size)
+            self._put(One(self._batch.now, views.SettingTaken(_encode(said))), len(said.manifest or b""))
 
     def took(self, memory: Memory[Any], found: ReadRows, now: int) -> None:
         counters = self._counters.changed(found.counters)
-        told = sum([len(row.data) for *_, row in found.changes if row])
-        size = told + _HEARD * len(found.rows)
-        self._put(Took(now, self._batch.heard, found.rows, found.changes, counters, found.version, memory), size, told)
+        size = sum([len(row.data) for *_, row in found.changes if row]) + _HEARD * len(found.rows)
+        self._put(Took(now, found.rows, found.changes, counters, found.version, memory), size)
 
     def decided(self, heard: Heard[Any], made: Decision, now: int) -> None:
         batch = self._batch
         batch.now = now
-        while batch.heard[batch.start + len(batch.made)] is not heard:
-            batch.made.append(None)
-        batch.made.append(made)
-        if made.steps:
-            batch.all.append(made)
+        batch.made.append((heard, made))
 
     def refused(self, step: Step) -> None:
         self._batch.refused.append(step)
@@ -177,16 +162,15 @@ class Recorder:
     def settled(self) -> None:
         batch = self._batch
         if batch.made or batch.refused:
-            self._put(batch.judged(), 0, 0)
+            self._put(batch.judged(), 0)
 
     def torn(self) -> None:
         self.settled()  # of what was decided the store may have taken some, and nobody said so
         self._whole.due = True
         self._batch = _Batch()
 
-    def _put(self, one: WantsAsked | Took | Judged | One, held: int, told: int) -> None:
-        """It holds so many bytes until it is stored, of which so many are written down."""
-        self._whole.since += told + _SMALL
+    def _put(self, one: WantsAsked | Took | Judged | One, held: int) -> None:
+        """It holds so many bytes until it is stored."""
         self._backlog.put(one, held + _SMALL)
         self._wake.set()
 

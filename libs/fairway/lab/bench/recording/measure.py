@@ -112,9 +112,11 @@ class _Measured:
 def _figures(before: _Known, after: _Known, jobs: int) -> dict[str, float]:
     spent = {name: (each - before.spent.get(name, 0.0)) / jobs for name, each in after.spent.items()}
     encoding = spent.pop("piece", 0.0)
-    parts = {"encoding": encoding, "publishing": spent.pop("store", 0.0) - encoding, **spent}
+    freed = spent.pop("freed", 0.0)
+    parts = {"encoding": encoding, "publishing": spent.pop("store", 0.0) - encoding - freed, **spent}
     return {
         "recorder_us_per_job": round(sum(parts.values()), 2),
+        "freed_us_per_job": round(freed, 2),
         **{f"{name}_us_per_job": round(each, 2) for name, each in sorted(parts.items())},
         "views_bytes_per_job": round((after.bytes - before.bytes) / jobs, 1),
         "views_messages_per_job": round((after.messages - before.messages) / jobs, 4),

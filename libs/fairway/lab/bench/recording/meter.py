@@ -15,16 +15,18 @@ _SAMPLE = 20_000
 
 class RecorderMeter:
     """Of all recorders of this process, from the moment it is made: nanoseconds and calls by method. What one calls of
-    the others counts for itself only; `piece` (encoding and compression) is in `store` too, which has publishing
-    besides."""
+    the others counts for itself only; but `store` has `piece` (encoding and compression) and `freed`, and publishing
+    besides. `freed` is what was kept by reference: without a recorder it is freed as well, and earlier."""
 
     def __init__(self) -> None:
         self._spent: dict[str, float] = defaultdict(float)
         self._calls: dict[str, int] = defaultdict(int)
         self._inside = False
+        self._kept: list[object] = []
         self._own = self._measure_itself()
         for name in _CALLS:
             self._wrap(Recorder, name, self._timed)
+        self._wrap(PendingViews, "_begin", self._keeping)
         self._wrap(PendingViews, "piece", self._timed_piece)
         self._wrap(Recorder, "_store", self._timed_steps)
 
@@ -56,13 +58,22 @@ class RecorderMeter:
 
         return measured
 
+    def _keeping(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def measured(pending: Any) -> None:
+            self._kept.append(pending._waiting[0])
+            method(pending)
+
+        return measured
+
     def _timed_piece(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*given: Any) -> Any:
             start = thread_time_ns()
-            try:
-                return method(*given)
-            finally:
-                self._count(name, start)
+            made = method(*given)
+            self._count(name, start)
+            start = thread_time_ns()
+            self._kept.clear()
+            self._count("freed", start)
+            return made
 
         return measured
 
