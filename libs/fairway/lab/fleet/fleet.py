@@ -218,9 +218,13 @@ class EmbeddedFleet:
         for name, child in self.processes.items():
             yield f"the services' process {name}", child
 
+    async def end_services(self) -> None:
+        """In order: what they hold back to be stored later is stored. The servers stay."""
+        await asyncio.gather(*(child.stop() for child in self.processes.values()))
+
     async def stop(self) -> None:
         """Ends the services, then the clusters, then the servers under them."""
-        await asyncio.gather(*(child.stop() for child in self.processes.values()))
+        await self.end_services()
         if self.sim is not None:
             await self.sim.stop()
         for other in self.nats_others:

@@ -68,6 +68,11 @@ class DecisionReport(Struct):
         return [each for one in self.stages.values() for each in one.rows]
 
     @property
+    def complete(self) -> bool:
+        """Whether all could be decided again, and is the same."""
+        return self.identical > 0 and not self.different and not self.rows and not self.unknown
+
+    @property
     def good(self) -> bool:
         """Whether all that could be decided again is the same, and not everything is lost."""
         return not self.different and not self.rows and (self.identical > 0 or not self.unknown)
