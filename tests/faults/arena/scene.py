@@ -7,14 +7,16 @@ from typing import Any
 
 import httpx
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
+from fairway.lab.fleet.decided_again import decided_again, differing, summaries
 from fairway.lab.fleet.fleet import FleetPlan, equal_clusters
 from fairway.lab.kubereal.members import HUB
 from fairway.lab.traces.fleet import allocatable, configured, record
 from fairway.lab.traces.trace import GPU
+from fairway.operate.replay.report import DecisionReport
 from fairway.process.pipeline import STAGES
 from fairway.process.streams import provisioned
 from fairway.runtime.ports import Unreachable
@@ -161,6 +163,9 @@ async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Ver
         follow.cancel()
     reading = await _read(bus, lambda: Reading(nodes, read_quota_tree(tree)))
     verdict = reading.verdict(scene.load.sent, arena.members, held)
+    decided = await _decided(arena, bus)
+    verdict = structs.replace(verdict, decided=tuple(differing(decided)))
+    print("", *summaries(decided), sep="\n  ")
     if verdict.wrong:  # for whoever looks into it: beside the data of NATS
         (arena.dir / "reports.jsonl").write_bytes(b"\n".join(reading.reports))
         (arena.dir / "wrong.txt").write_text("\n".join(map(str, verdict.wrong)))
@@ -179,6 +184,16 @@ async def _read(bus: NatsBus, anew: Callable[[], Reading]) -> Reading:
                 print(f"the judge reads the record anew: {cause}")
             else:
                 return reading
+
+
+async def _decided(arena: Arena, bus: NatsBus) -> DecisionReport:
+    """All that was decided, once more. NATS may lose the reader's place, as above."""
+    async with asyncio.timeout(_PATIENCE_S):
+        while True:
+            try:
+                return await decided_again(arena, bus)
+            except Unreachable as cause:
+                print(f"the judge decides again anew: {cause}")
 
 
 async def _configure(arena: Arena, bus: NatsBus, settings: Sequence[dict[str, Any]]) -> None:

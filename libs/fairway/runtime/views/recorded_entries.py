@@ -107,7 +107,9 @@ class EntryWriter:
     def pass_over(self, kept: Kept) -> None:
         """It is not written down."""
         if isinstance(kept, WantsAsked):
-            self.highest = max(self.highest, *(one.sequence for one in kept.heard if job_of(one)), 0)
+            self.highest = max(
+                self.highest, *(one.sequence for one in kept.heard if isinstance(one.message, JobMessage)), 0
+            )
 
     def _heard(self, kept: WantsAsked) -> views.HeardBatch:
         """In one pass, for there are many."""
@@ -121,7 +123,8 @@ class EntryWriter:
             place = 0
             if isinstance(one.message, JobMessage):
                 place = one.sequence
-                batch.names.append(one.message.job)
+                if one.message.job:  # one that is not admitted yet has none
+                    batch.names.append(one.message.job)
             places.append(place)
             bundled |= bool(one.behind)
             if not place:
