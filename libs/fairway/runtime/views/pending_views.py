@@ -48,6 +48,18 @@ class PendingViews:
         self._bytes = self.told = 0
         self.gap: views.Missing | None = None
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is kept now by choice."""
+        return self.gap is not None and self.gap.why.code is Code.VIEW_LEFT_OUT
+
+    def rest(self, why: Reason, now: int, until: int) -> None:
+        """What is put from now on is not kept, by choice. That is said at once, for a process may end before it goes
+        on, and then with how many decisions were made."""
+        self.put(One(now, views.Missing(why, now, until, 0)), 0)
+        if self.gap is None:
+            self.gap = views.Missing(why, until, until, 0)
+
     def put(self, one: Kept, size: int) -> None:
         if self.gap is None and self._bytes + size > self._most:
             self.give_up(_SLOW)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
-from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Step, job_of
+from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Step
 from fairway.runtime.ports import Row
 from fairway.runtime.service import Memory, Remembered
 from fairway.runtime.views import row_cache

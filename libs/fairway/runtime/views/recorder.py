@@ -21,6 +21,7 @@ from fairway.runtime.views.recorded_entries import Everything, Judged, One, Took
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import views
 from fairway.wire.fleet import Configured
+from fairway.wire.reasons import Code, Reason
 
 _encode = msgspec.json.Encoder().encode
 log = structlog.get_logger()
@@ -39,6 +40,26 @@ _ROW = 512
 _SMALL = 128
 # About what a message in hand, or a job's row, holds in memory.
 _HEARD = 2_500
+# In each of these a share is recorded: long against what telling all takes, and short against what anybody looks for.
+_WINDOW_MS = 60_000
+
+
+class RecordedShare(Struct, frozen=True):
+    """Of each minute by the clock, which is the same for all stages, the first `percent` of a hundred are recorded."""
+
+    percent: int = 100
+
+    def rest(self, now: int) -> int:
+        """When it is recorded again; 0 if it is recorded now."""
+        at = now % _WINDOW_MS
+        return now - at + _WINDOW_MS if at >= self.percent * _WINDOW_MS // 100 else 0
+
+    @property
+    def why(self) -> Reason:
+        return Reason(Code.VIEW_LEFT_OUT, f"it was not recorded: FAIRWAY_VIEWS_SHARE is {self.percent} %")
+
+
+_ALL = RecordedShare()
 
 
 class _WholeView(Struct):
@@ -95,15 +116,22 @@ class _Batch(Struct):
 
 
 class Recorder:
-    """Of one process (`instance`) of a service; `catalog` has the settings that its memory was made with. `most` bytes
-    wait to be stored; a whole view counts for `least` when it is smaller."""
+    """Of one process (`instance`) of a service; `catalog` has the settings that its memory was made with. Only a
+    `share` is recorded. `most` bytes wait to be stored; a whole view counts for `least` when it is smaller."""
 
     def __init__(
-        self, service: tuple[str, str], bus: Bus, catalog: Catalog, most: int = _MOST, least: int = _LEAST
+        self,
+        service: tuple[str, str],
+        bus: Bus,
+        catalog: Catalog,
+        share: RecordedShare = _ALL,
+        most: int = _MOST,
+        least: int = _LEAST,
     ) -> None:
         """`service` by its name and the name of the instance."""
         self._bus = bus
         self._catalog = catalog
+        self._share = share
         self._backlog = PendingViews(*service, most)
         self._whole = _WholeView(least)
         self._counters = _Counters()
@@ -119,14 +147,28 @@ class Recorder:
 
     def asked(self, memory: Memory[Any], heard: Sequence[Heard[Any]], now: int) -> None:
         self.settled()
-        if self._backlog.gap is not None and not self._stuck:
-            log.warning("views were not recorded", decisions=self._backlog.gap.decisions)
-            self._backlog.resume(now)
-            self._whole.due = True
+        self._batch = _Batch(now)
+        if self._rests(now):
+            return
         if self._whole.is_due(now, self._backlog.told):
             self._tell_whole(memory, now)
-        self._batch = _Batch(now)
         self._put(WantsAsked(now, heard, memory), _HEARD * len(heard))
+
+    def _rests(self, now: int) -> bool:
+        """Whether nothing is recorded now, by choice."""
+        backlog = self._backlog
+        rest = self._share.rest(now)
+        if backlog.gap is not None and not self._stuck and not (rest and backlog.rests):
+            if not backlog.rests:
+                log.warning("views were not recorded", decisions=backlog.gap.decisions)
+            backlog.resume(now)
+            self._whole.due = True
+            self._wake.set()
+        if rest and backlog.gap is None:
+            backlog.rest(self._share.why, now, rest)
+            self._whole.due = True
+            self._wake.set()
+        return backlog.rests
 
     def _tell_whole(self, memory: Memory[Any], now: int) -> None:
         told = self._whole
@@ -147,6 +189,8 @@ class Recorder:
             self._put(One(self._batch.now, views.SettingTaken(_encode(said))), len(said.manifest or b""))
 
     def took(self, memory: Memory[Any], found: ReadRows, now: int) -> None:
+        if self._backlog.rests:
+            return
         counters = self._counters.changed(found.counters)
         size = sum([len(row.data) for *_, row in found.changes if row]) + _HEARD * len(found.rows)
         self._put(Took(now, found.rows, found.changes, counters, found.version, memory), size)
@@ -186,6 +230,8 @@ class Recorder:
                     self._wake.set()
                     await inbox.pause(_AGAIN_S)
         finally:
+            if self._backlog.rests:
+                self._backlog.resume(self._batch.now)
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LAST_S):
                     await self._store()
