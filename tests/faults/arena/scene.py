@@ -44,7 +44,8 @@ Condition = Callable[[], bool | Awaitable[bool]]
 
 
 class Setup(Struct, frozen=True):
-    """`cancelled` is the share of the jobs that are, in time or not."""
+    """`cancelled` is the share of the jobs that are, in time or not. Unless told otherwise all that was decided is
+    decided again at the end, and has to be the same."""
 
     groups: tuple[tuple[str, ...], ...] = FOUR
     nats_servers: int = 1
@@ -52,6 +53,7 @@ class Setup(Struct, frozen=True):
     cancelled: float = 0.1
     settings: dict[str, str] = {}
     over_http: bool = False
+    decided_again: bool = True
 
 
 class Scene(Heard):
@@ -163,9 +165,10 @@ async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Ver
         follow.cancel()
     reading = await _read(bus, lambda: Reading(nodes, read_quota_tree(tree)))
     verdict = reading.verdict(scene.load.sent, arena.members, held)
-    decided = await _decided(arena, bus)
-    verdict = structs.replace(verdict, decided=tuple(differing(decided)))
-    print("", *summaries(decided), sep="\n  ")
+    if setup.decided_again:
+        decided = await _decided(arena, bus)
+        verdict = structs.replace(verdict, decided=tuple(differing(decided)))
+        print("", *summaries(decided), sep="\n  ")
     if verdict.wrong:  # for whoever looks into it: beside the data of NATS
         (arena.dir / "reports.jsonl").write_bytes(b"\n".join(reading.reports))
         (arena.dir / "wrong.txt").write_text("\n".join(map(str, verdict.wrong)))
