@@ -54,6 +54,7 @@ async def test_all_jobs_on_three_clusters_are_decided_again_all_the_same(count: 
         speedup=1,
         groups=(("agent",), *((name,) for name in STAGES)),
         patience_s=60,
+        decide_again=False,  # the command does that
     )
     report = await replay(plan, load(count, seconds=count / 25), while_running=second)
     assert (report.findings.violations, report.figures.jobs["succeeded"]) == ((), count)
@@ -71,3 +72,20 @@ async def test_all_jobs_on_three_clusters_are_decided_again_all_the_same(count: 
         assert found["identical"] >= count
     assert one.exit_code == 0
     assert one.stdout.endswith("all: 0 decisions decided again: there are none\n")
+
+
+@pytest.mark.slow  # it takes more than one of the minutes of which a part is recorded
+async def test_what_is_not_recorded_by_choice_is_said_of_every_stage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAIRWAY_VIEWS_SHARE", "50")
+    plan = ReplayPlan(name="share", dir=tmp_path, clusters=equal_clusters(3, nodes=4, gpus=8), speedup=1)
+    report = await replay(plan, load(280, seconds=70))
+    assert (report.findings.violations, report.figures.jobs["succeeded"]) == ((), 280)
+    assert report.decided is not None
+    assert report.decided.good
+    for name, found in report.decided.stages.items():
+        assert (found.different, found.unknown, found.rows) == ([], [], []), name
+        assert found.identical > 0, name
+        assert found.left_out.seconds > 20, name
+        assert found.left_out.decisions >= found.left_out.events > 0, name

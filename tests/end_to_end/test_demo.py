@@ -1,6 +1,7 @@
 """The demo keeps its promises, and leaves nothing behind however it ends."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,8 @@ def test_every_job_becomes_what_was_promised(tmp_path: Path) -> None:
     assert demo.returncode == 0, out + err
     assert "All 26 jobs became what was promised" in out
     assert "  no   " not in out
+    assert "  yes  all that was decided is decided again from the record, and is the same" in out
+    assert re.search(r"all: [0-9]{3} decisions decided again: all identical\n", out)
     assert "node by node 0 fit, by sum of free resources 2 would" in out
     assert "Attempt 2" in out
     assert list(tmp_path.iterdir()) == []

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from fairway.lab.fleet.decided_again import summaries
 from fairway.lab.fleet.fleet import EmbeddedFleet, equal_clusters
 from fairway.lab.processes.service import Child
 from fairway.lab.traces.replay import Progress, ReplayPlan, replay
 from fairway.lab.traces.trace import philly
+from fairway.process.pipeline import STAGES
 
 CLUSTERS = equal_clusters(3, nodes=2, gpus=8)
 # Every fifth job asks for a whole cluster, so that some have to wait for room.
@@ -47,6 +49,10 @@ async def test_sixty_jobs_on_three_clusters_all_end_and_break_nothing(tmp_path: 
     assert figures.wait_seconds["p95"] > figures.wait_seconds["p50"] > 0
     assert figures.queued_seconds["p95"] > 0
     assert 0 < figures.gpu_utilisation <= 1
+    assert report.decided is not None
+    assert report.decided.complete, summaries(report.decided)
+    assert list(report.decided.stages) == list(STAGES)
+    assert all(one.identical >= 60 for one in report.decided.stages.values()), summaries(report.decided)
 
 
 @pytest.mark.slow  # test_kill.py kills each in turn
@@ -63,3 +69,5 @@ async def test_what_runs_beside_may_kill_a_process_and_start_it_again(tmp_path: 
     report = await replay(plan(tmp_path, shares=found.shares), found.jobs, while_running=beside)
     assert (report.findings.violations, report.figures.jobs["succeeded"]) == ((), 30)
     assert not killed[0].alive
+    assert report.decided is not None
+    assert report.decided.good, summaries(report.decided)

@@ -131,7 +131,7 @@ class Redecider:
             if made is not None:
                 told = views.DecisionMade(made, (), None) if isinstance(made, int) else made
                 yield from self._decided(seen, at, entry.now, told, refused)
-        seen.refused(entry.refused)
+        seen.answered(entry.refused)
 
     def _decided(
         self, seen: ReplayedMemory, at: int, now: int, told: views.DecisionMade | None, refused: frozenset[int]

@@ -39,11 +39,13 @@ class RowDiffers(Struct, frozen=True):
 
 
 class _BatchInHand(Struct):
-    """The messages, and the steps that were decided since they came."""
+    """The messages, and the steps that were decided since they came; of the first ones it is known what the store
+    `answered`."""
 
     now: int = 0
     heard: Sequence[Heard[Any]] = ()
     steps: list[Step] = field(default_factory=list)
+    answered: int = 0
 
 
 class _Rows(Struct):
@@ -174,9 +176,6 @@ class ReplayedMemory:
         for step in steps:
             self.memory.apply(step)
             self.batch.steps.append(step)
-            for write in _puts(step):
-                if write.value is not None and write.table.startswith(FOLLOWED):
-                    self._rows.written[write.table, write.key] = (write.rev, write.value)
 
     def go_on_with(self, steps: Iterable[Step], told: views.DecisionMade | None) -> None:
         """In place of the steps that came of it, which nobody can decide again."""
@@ -184,20 +183,23 @@ class ReplayedMemory:
             self.memory.apply(step)
         self.batch.steps += [Step()] * (told.steps if told is not None else 0)
 
-    def refused(self, places: Sequence[int]) -> None:
-        for place in places:
-            self._refused(self.batch.steps[place])
+    def answered(self, refused: Sequence[int]) -> None:
+        """The store took all but these steps: where several write a row, it is as the last of them that was taken
+        says."""
+        batch = self.batch
+        for step in (batch.steps[place] for place in range(batch.answered, len(batch.steps)) if place not in refused):
+            for write in _puts(step):
+                if write.value is not None and write.table.startswith(FOLLOWED):
+                    self._rows.written[write.table, write.key] = (write.rev, write.value)
+        batch.answered = len(batch.steps)
+        for place in refused:
+            self.memory.refused(batch.steps[place])
 
     def refused_step(self, entry: views.StepRefused) -> None:
         """Up to 0.2.0."""
         for step in self.batch.steps:
             if any((write.key, write.rev) == (entry.job, entry.rev) for write in _puts(step)):
-                self._refused(step)
-
-    def _refused(self, step: Step) -> None:
-        self.memory.refused(step)
-        for write in _puts(step):
-            self._rows.written.pop((write.table, write.key), None)
+                self.memory.refused(step)
 
 
 def _puts(step: Step) -> Iterator[Put]:

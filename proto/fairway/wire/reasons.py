@@ -62,6 +62,7 @@ class Code(StrEnum):
     # What a decision was made on cannot be told.
     VIEW_NOT_STORED = "ViewNotStored"
     VIEW_NOT_KEPT = "ViewNotKept"
+    VIEW_LEFT_OUT = "ViewLeftOut"
     # A setting of the hub that waits for another one to go.
     ANOTHER_IN_FORCE = "AnotherInForce"
     # A cluster that is to leave the fleet: as a verdict, and of an attempt that is moved away from it.

@@ -48,6 +48,8 @@ class Settings(Struct, frozen=True):
     node_grace: float = 60.0
     views_days: int = 7
     views_mib: int = 1024
+    # Of a hundred parts of the time; the rest is said to be missing.
+    views_share: int = 100
     namespaces: SystemNamespaces = SYSTEM_NAMESPACES
     # Where metrics are told: FAIRWAY_METRICS_HOST and FAIRWAY_METRICS_PORT, 0 for any free one.
     metrics_host: str = "127.0.0.1"
@@ -146,6 +148,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         node_grace=_seconds("NODE_GRACE", text("NODE_GRACE", str(plain.node_grace))),
         views_days=_whole("VIEWS_DAYS", text("VIEWS_DAYS", str(plain.views_days)), 1, 365),
         fleet_key_file=text("FLEET_KEY_FILE", ""),
+        views_share=_whole("VIEWS_SHARE", text("VIEWS_SHARE", str(plain.views_share)), 1, 100),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),
         namespaces=_system_namespaces(text),
         http_proxies=_networks("HTTP_TRUSTED_PROXIES", text("HTTP_TRUSTED_PROXIES", "")),

@@ -7,14 +7,16 @@ from typing import Any
 
 import httpx
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
+from fairway.lab.fleet.decided_again import decided_again, differing, summaries
 from fairway.lab.fleet.fleet import FleetPlan, equal_clusters
 from fairway.lab.kubereal.members import HUB
 from fairway.lab.traces.fleet import allocatable, configured, record
 from fairway.lab.traces.trace import GPU
+from fairway.operate.replay.report import DecisionReport
 from fairway.process.pipeline import HUB as HUB_SERVICE
 from fairway.process.pipeline import STAGES
 from fairway.process.streams import provisioned
@@ -43,7 +45,8 @@ Condition = Callable[[], bool | Awaitable[bool]]
 
 
 class Setup(Struct, frozen=True):
-    """`cancelled` is the share of the jobs that are, in time or not."""
+    """`cancelled` is the share of the jobs that are, in time or not. Unless told otherwise all that was decided is
+    decided again at the end, and has to be the same."""
 
     groups: tuple[tuple[str, ...], ...] = FOUR
     nats_servers: int = 1
@@ -51,6 +54,7 @@ class Setup(Struct, frozen=True):
     cancelled: float = 0.1
     settings: dict[str, str] = {}
     over_http: bool = False
+    decided_again: bool = True
 
 
 class Scene(Heard):
@@ -162,6 +166,10 @@ async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Ver
         follow.cancel()
     reading = await _read(bus, lambda: Reading(nodes, read_quota_tree(tree)))
     verdict = reading.verdict(scene.load.sent, arena.members, held)
+    if setup.decided_again:
+        decided = await _decided(arena, bus)
+        verdict = structs.replace(verdict, decided=tuple(differing(decided)))
+        print("", *summaries(decided), sep="\n  ")
     if verdict.wrong:  # for whoever looks into it: beside the data of NATS
         (arena.dir / "reports.jsonl").write_bytes(b"\n".join(reading.reports))
         (arena.dir / "wrong.txt").write_text("\n".join(map(str, verdict.wrong)))
@@ -180,6 +188,16 @@ async def _read(bus: NatsBus, anew: Callable[[], Reading]) -> Reading:
                 print(f"the judge reads the record anew: {cause}")
             else:
                 return reading
+
+
+async def _decided(arena: Arena, bus: NatsBus) -> DecisionReport:
+    """All that was decided, once more. NATS may lose the reader's place, as above."""
+    async with asyncio.timeout(_PATIENCE_S):
+        while True:
+            try:
+                return await decided_again(arena, bus)
+            except Unreachable as cause:
+                print(f"the judge decides again anew: {cause}")
 
 
 async def _configure(arena: Arena, bus: NatsBus, settings: Sequence[dict[str, Any]]) -> None:

@@ -24,7 +24,8 @@ _report = msgspec.json.Decoder(fleet.Report).decode
 
 class Verdict(Struct, frozen=True):
     """No job of the load fails by itself, and none is to be refused: everything from `failed` on has to be nothing.
-    `stall_s` is the longest time in which no job moved."""
+    `stall_s` is the longest time in which no job moved; `decided` is what would be decided otherwise, by stage and
+    field."""
 
     accepted: int
     ended: int
@@ -38,20 +39,21 @@ class Verdict(Struct, frozen=True):
     overlapping: tuple[str, ...]
     quota: tuple[str, ...]
     others: tuple[str, ...]
+    decided: tuple[str, ...] = ()
 
     @property
     def wrong(self) -> tuple[str, ...]:
         ends = (*self.failed, *self.refused, *self.lost)
         runs = (*self.twice, *self.overlapping)
-        return (*ends, *runs, *self.quota, *self.others)
+        return (*ends, *runs, *self.quota, *self.others, *self.decided)
 
     def __str__(self) -> str:
         return (
             f"accepted {self.accepted}, ended {self.ended}, cancelled {self.cancelled}, failed {len(self.failed)}, "
             f"refused {len(self.refused)}, lost {len(self.lost)}, "
             f"started twice {len(self.twice)}, overlapping attempts {len(self.overlapping)}, "
-            f"quota excess {len(self.quota)}, other breaches {len(self.others)}, attempts {self.attempts}, "
-            f"longest stall {self.stall_s:.1f} s"
+            f"quota excess {len(self.quota)}, other breaches {len(self.others)}, "
+            f"decided otherwise {len(self.decided)}, attempts {self.attempts}, longest stall {self.stall_s:.1f} s"
         )
 
 

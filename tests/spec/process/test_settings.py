@@ -49,6 +49,9 @@ def test_numbers_are_read() -> None:
         ("FAIRWAY_NODE_GRACE", "0"),
         ("FAIRWAY_VIEWS_DAYS", "0"),
         ("FAIRWAY_VIEWS_MIB", "-1"),
+        ("FAIRWAY_VIEWS_SHARE", "0"),
+        ("FAIRWAY_VIEWS_SHARE", "101"),
+        ("FAIRWAY_VIEWS_SHARE", "half"),
     ],
 )
 def test_what_is_no_such_number_is_refused_by_its_name(name: str, given: str) -> None:

@@ -43,7 +43,7 @@ _node = msgspec.json.Decoder(Node).decode
 class House:
     """`views` is the bus that the recorder has: the scheduler's own, unless a test says otherwise; `store` likewise."""
 
-    def __init__(self, seed: int, views: Bus | None = None, store: MemoryStore | None = None, **recorder: int) -> None:
+    def __init__(self, seed: int, views: Bus | None = None, store: MemoryStore | None = None, **recorder: Any) -> None:
         self.rng = random.Random(seed)
         self.clock = ManualClock(T0 + 60 * S)
         self.bus = MemoryBus(self.clock)

@@ -26,6 +26,7 @@ _BENCHES: tuple[tuple[str, _Run, str], ...] = (
     ("rebuild", runs.RebuildRun, "pipeline.rebuild"),
     ("workers", runs.WorkersRun, "workers.measure"),
     ("pipeline", runs.PipelineRun, "pipeline.measure"),
+    ("recording", runs.RecordingRun, "recording.measure"),
     ("decisions", runs.DecisionsRun, "decisions.measure"),
     ("kubernetes", runs.KubernetesRun, "kubernetes.measure"),
     ("report", runs.AgentRun, "agent.measure"),

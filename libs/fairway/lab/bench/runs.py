@@ -38,6 +38,24 @@ class PipelineRun(Struct, frozen=True):
     servers: Annotated[int, typer.Option(help="of NATS: 1, or 3 with a copy of every stream each")] = 1
 
 
+class RecordingRun(Struct, frozen=True):
+    """What recording takes of a job: the recorders' own processor time in the pipeline, and what `VIEWS` gets.
+
+    It is counted step by step in their threads, so that other work on the machine adds little to it.
+    """
+
+    jobs: Annotated[int, typer.Option(min=1, help="that are dispatched to stubbed clusters, at saturation")] = 6_000
+    ended: Annotated[int, typer.Option(min=1, help="that run and end in simulated clusters")] = 2_000
+    warmup: Annotated[int, typer.Option(min=1, help="jobs before each measurement")] = 1_000
+    clusters: Clusters = 100
+    nodes: Nodes = 100
+    tenants: Tenants = 50
+    processes: Processes = 2
+    window: Window = 2_000
+    few: Annotated[int, typer.Option(min=1, help="most jobs under way at a time in simulated clusters")] = 200
+    seed: Seed = 1
+
+
 class DecisionsRun(Struct, frozen=True):
     """The scheduler's decisions alone, with what they say of every cluster; no bus, no store.
 

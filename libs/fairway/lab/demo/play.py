@@ -18,7 +18,8 @@ from fairway.lab.demo.recorded_events import Record
 from fairway.lab.demo.scenario import Script, load
 from fairway.lab.demo.screen import Screen
 from fairway.lab.demo.submitters import Submitters
-from fairway.lab.demo.summary import ending, last
+from fairway.lab.demo.summary import answered, ending, last
+from fairway.lab.fleet.decided_again import decided_again
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, gpu_clusters, running
 
 # How long the examples' pods run: none of them says so itself.
@@ -75,9 +76,9 @@ async def _on(fleet: EmbeddedFleet, script: Script, record: Record, screen: Scre
         await doors.settle(script.settings)
         screen.doing = ""
         await stage.play()
-        found = await ending(script.scenario, stage, doors)
-        screen.say("ending the fleet")
-        return found
+        told = await answered(script.scenario, stage, doors)
+        screen.say("ending the services, and deciding again what they decided")
+        return ending(script.scenario, stage, told, await decided_again(fleet, bus))
     finally:
         following.cancel()
         await asyncio.wait([following])

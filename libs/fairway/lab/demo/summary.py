@@ -13,27 +13,37 @@ from fairway.explain.wording import span
 from fairway.lab.demo.checks import DemoResult, Stage, in_words
 from fairway.lab.demo.scenario import Scenario
 from fairway.lab.demo.submitters import Submitters
+from fairway.lab.fleet.decided_again import summaries
+from fairway.operate.replay.report import DecisionReport, lines
 
 _BY = {"hub": "hub API", "cli": "fairway submit", "http": "HTTP", "bus": "the bus"}
 _COLUMNS = ("JOB", "KIND", "SENT BY", "PROMISED", "BECAME", "CLUSTER", "ATTEMPT", "WAITED")
 
 
-async def ending(scenario: Scenario, stage: Stage, doors: Submitters) -> tuple[Text, bool]:
-    """The text, and whether all promises were kept."""
+async def answered(scenario: Scenario, stage: Stage, doors: Submitters) -> Text:
+    """What the fleet says of what it did."""
+    text = Text()
+    for job, answer in stage.answers.items():
+        _title(text, f"fairway why {job}, asked while it waited")
+        text.append_text(render_why(msgspec.convert(answer, Why)))
+    _title(text, f"fairway story {scenario.story}")
+    text.append_text(await _story(stage, doors, scenario.story))
+    return text
+
+
+def ending(scenario: Scenario, stage: Stage, told: Text, decided: DecisionReport) -> tuple[Text, bool]:
+    """The text, with what the fleet has `told`, and whether all promises were kept."""
     found = stage.found()
     lacking = {act.name: stage.missing(act) for act in scenario.acts}
-    kept = not any(one.wrong for one in found) and not any(lacking.values())
+    kept = not any(one.wrong for one in found) and not any(lacking.values()) and decided.complete
     text = render_table(_COLUMNS, [_row(one) for one in found], styled="BECAME")
     _title(text, "What was to be shown, and is in the record")
     for act in scenario.acts:
         mark = lacking[act.name]
         text.append("  no   " if mark else "  yes  ", "red" if mark else "green")
         text.append(f"{act.title}\n" if mark is None else f"{act.title}: not found in its place: {in_words(mark)}\n")
-    for job, answer in stage.answers.items():
-        _title(text, f"fairway why {job}, asked while it waited")
-        text.append_text(render_why(msgspec.convert(answer, Why)))
-    _title(text, f"fairway story {scenario.story}")
-    text.append_text(await _story(stage, doors, scenario.story))
+    _decided(text, decided)
+    text.append_text(told)
     for one in found:
         if one.wrong and one.job is not None and one.role.job not in stage.answers:
             _title(text, f"{one.role.job}: {one.wrong}")
@@ -43,6 +53,14 @@ async def ending(scenario: Scenario, stage: Stage, doors: Submitters) -> tuple[T
         if one.wrong:
             text.append(f"{one.role.job}: {one.wrong}\n", "red")
     return text, kept
+
+
+def _decided(text: Text, decided: DecisionReport) -> None:
+    """By stage: what was decided on what was known then comes out the same once more."""
+    text.append("  yes  " if decided.complete else "  no   ", "green" if decided.complete else "red")
+    text.append("all that was decided is decided again from the record, and is the same\n")
+    for line in summaries(decided) if decided.complete else lines(decided):
+        text.append(f"         {line}\n", "dim")
 
 
 def _row(one: DemoResult) -> tuple[object, ...]:

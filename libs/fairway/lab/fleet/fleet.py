@@ -55,7 +55,8 @@ _STUBBED = "fairway.lab.fleet.stub_clusters"
 class FleetPlan(Struct, frozen=True):
     """What to start. `groups` are the services of each process; `default_run_ms` how long a pod runs if it does not
     say so itself. `real`: the clusters are `RealMember`s of kubereal, real Kubernetes in place of the simulator. With
-    several `nats_servers` each keeps a copy of every stream. `hubless`: jobs come by HTTP and the bus only."""
+    several `nats_servers` each keeps a copy of every stream. `hubless`: jobs come by HTTP and the bus only. `program`
+    is the module that its processes run in place of Fairway's own."""
 
     clusters: tuple[ClusterConfig, ...]
     groups: tuple[tuple[str, ...], ...] = (EVERYTHING,)
@@ -65,6 +66,7 @@ class FleetPlan(Struct, frozen=True):
     stub_clusters: bool = False
     real: bool = False
     hubless: bool = False
+    program: str = ""
 
 
 class EmbeddedFleet:
@@ -181,7 +183,7 @@ class EmbeddedFleet:
         a `name` of its own. Returns when it is ready: one that stands by is not, however long that takes."""
         name = name or ("-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}")
         log = self.dir / f"{name}.log"
-        program = _STUBBED if self.plan.stub_clusters else self.program
+        program = self.plan.program or (_STUBBED if self.plan.stub_clusters else self.program)
         child = Child(name, program, ["run", *group, "--announce"], log, self.environment(name))
         self.processes[name] = child  # before it starts, so that whoever gives up meanwhile ends it too
         said = await child.start(patience_s)
@@ -216,9 +218,13 @@ class EmbeddedFleet:
         for name, child in self.processes.items():
             yield f"the services' process {name}", child
 
+    async def end_services(self) -> None:
+        """In order: what they hold back to be stored later is stored. The servers stay."""
+        await asyncio.gather(*(child.stop() for child in self.processes.values()))
+
     async def stop(self) -> None:
         """Ends the services, then the clusters, then the servers under them."""
-        await asyncio.gather(*(child.stop() for child in self.processes.values()))
+        await self.end_services()
         if self.sim is not None:
             await self.sim.stop()
         for other in self.nats_others:

@@ -25,18 +25,23 @@ def _trace(name: Name) -> None:
         nodes: Annotated[int, typer.Option(min=1, help="of each cluster")] = 8,
         gpus: Annotated[int, typer.Option(min=1, help="of each node")] = 8,
         speedup: Annotated[float, typer.Option(min=0, help="of the clock; 0: the trace in about a minute")] = 0,
+        again: Annotated[
+            bool, typer.Option("--decide-again/--no-decide-again", help="at the end: what every stage decided")
+        ] = True,
         output: Output = "",
     ) -> None:
         """Replay a trace of real jobs through the bus, the cache and the services onto simulated clusters.
 
-        Exits 1 when an invariant was broken or a job has no end, 2 when the file is missing or is something else.
+        Exits 1 when an invariant was broken, a job has no end or a decision would be another one, 2 when the file is
+        missing or is something else.
         """
         check_output(output)
         from fairway.lab.fleet.fleet import equal_clusters
-        from fairway.lab.traces.run import carry_out
+        from fairway.lab.traces.run import Asked, carry_out
 
         try:
-            good = carry_out(name.value, file, jobs, (equal_clusters(clusters, nodes, gpus), speedup), output)
+            asked = Asked(name.value, file, jobs, speedup, again)
+            good = carry_out(asked, equal_clusters(clusters, nodes, gpus), output)
         except (OSError, RuntimeError) as error:
             raise Failure(ERROR, f"the fleet did not start: {error}") from error
         raise typer.Exit(0 if good else 1)

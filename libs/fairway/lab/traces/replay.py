@@ -13,11 +13,13 @@ from fairway.adapters.system_clock import SystemClock
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker
 from fairway.domain.text.decoding import decoder
+from fairway.lab.fleet.decided_again import decided_again
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, running
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.traces.fleet import REPLAY, allocatable, configured, record
 from fairway.lab.traces.report import ReplayReport, Tally, figures
 from fairway.lab.traces.trace import GPU, TraceJob, manifest, policy, quota_tree
+from fairway.operate.replay.report import DecisionReport
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
@@ -41,7 +43,8 @@ _report = decoder(said.Report)
 
 
 class ReplayPlan(Struct, frozen=True, kw_only=True):
-    """`speedup` 0: the whole trace in about a minute. `shares` become guaranteed parts of the quota tree."""
+    """`speedup` 0: the whole trace in about a minute. `shares` become guaranteed parts of the quota tree. At the end
+    all that was decided is decided again, unless told otherwise: that takes some milliseconds a job."""
 
     name: str
     dir: Path
@@ -50,6 +53,7 @@ class ReplayPlan(Struct, frozen=True, kw_only=True):
     shares: dict[str, int] = {}
     groups: tuple[tuple[str, ...], ...] = GROUPS
     patience_s: float = PATIENCE_S
+    decide_again: bool = True
 
 
 class Progress(Struct, frozen=True):
@@ -98,7 +102,8 @@ async def replay(
                     await beside
                 for task in tasks:
                     task.cancel()
-            return run.report()
+            decided = await decided_again(fleet, bus) if plan.decide_again else None
+            return run.report(decided)
         finally:
             await bus.close()
 
@@ -208,6 +213,7 @@ class Replay:
         wall = (self._clock.now() - self._start) / 1000
         return Progress(len(self._jobs), self._sent, tally.accepted, tally.running, tally.done, wall)
 
-    def report(self) -> ReplayReport:
+    def report(self, decided: DecisionReport | None = None) -> ReplayReport:
         findings = self._checker.findings()
-        return ReplayReport(figures(self._plan.name, self._tally, findings, self._speedup, self._gpus), findings)
+        found = figures(self._plan.name, self._tally, findings, self._speedup, self._gpus)
+        return ReplayReport(found, findings, decided)

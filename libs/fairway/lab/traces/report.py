@@ -8,7 +8,9 @@ from msgspec import Struct
 
 from fairway.audit.attempts import Spoken, ends
 from fairway.audit.auditor import Findings
+from fairway.lab.fleet.decided_again import summaries
 from fairway.lab.traces.trace import TraceJob
+from fairway.operate.replay.report import DecisionReport
 from fairway.wire import jobs as wire
 
 
@@ -99,8 +101,15 @@ class Figures(Struct, frozen=True, kw_only=True):
 
 
 class ReplayReport(Struct, frozen=True):
+    """`decided`: what came of all decisions when they were decided again, if they were."""
+
     figures: Figures
     findings: Findings
+    decided: DecisionReport | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.figures.ok and (self.decided is None or self.decided.good)
 
 
 def percentiles(values: Sequence[float]) -> dict[str, float]:
@@ -171,6 +180,7 @@ def lines(report: ReplayReport) -> list[tuple[str, str]]:
         ("record", f"{found.messages:,} messages, {found.reordered} stored before an older one of their job"),
         ("without an end", str(found.unfinished)),
         ("violations", str(found.violations)),
+        *(("decided again", line) for line in (summaries(report.decided) if report.decided else ())),
         *(("note", note) for note in found.notes),
     ]
 
@@ -188,4 +198,14 @@ def _span(seconds: float) -> str:
 
 def as_json(report: ReplayReport) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.to_builtins(report.figures)
-    return {**found, "breaches": msgspec.to_builtins(report.findings.violations[:20])}
+    decided = report.decided
+    stages = {
+        name: {
+            "identical": one.identical,
+            "different": msgspec.to_builtins(one.different[:20]),
+            "unknown": len(one.unknown),
+            "rows": msgspec.to_builtins(one.rows[:20]),
+        }
+        for name, one in (decided.stages.items() if decided is not None else ())
+    }
+    return {**found, "breaches": msgspec.to_builtins(report.findings.violations[:20]), "decided_again": stages}

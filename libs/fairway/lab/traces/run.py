@@ -3,17 +3,20 @@
 import sys
 import tempfile
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 import typer
 import uvloop
+from msgspec import Struct
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from fairway.client.failure import USAGE, Failure
 from fairway.client.terminal import console
 from fairway.domain.resources import fits, parse_quantity
+from fairway.lab.fleet.decided_again import differing
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.traces.replay import Progress, ReplayPlan, replay, speedup_for
 from fairway.lab.traces.report import Figures, ReplayReport, as_json, lines
@@ -21,29 +24,40 @@ from fairway.lab.traces.trace import MODEL_LABEL, Trace, TraceJob, openb, philly
 
 # From this part of the waiting on, the figures say more about the clock than about the fleet.
 _PIPELINE_SHARE = 0.1
+_MOST_TOLD = 20
 _NEEDS = {
     "philly": "a CSV of timestamp, duration, num_gpus, gpu_time, cluster (the Philly job list)",
     "openb": "a CSV of name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, qos, ... (an openb pod list)",
 }
 
 
-def carry_out(name: str, file: Path, count: int, onto: tuple[Sequence[ClusterConfig], float], output: str) -> bool:
-    """The command itself: `onto` these clusters with this speedup (0: chosen). Whether all was well."""
-    clusters, speedup = onto
-    trace = read(name, file, count, clusters)
+class Asked(Struct, frozen=True):
+    """The first `count` rows of the trace `name` in this `file`; the speedup 0 is chosen."""
+
+    name: str
+    file: Path
+    count: int
+    speedup: float = 0
+    decide_again: bool = True
+
+
+def carry_out(asked: Asked, clusters: Sequence[ClusterConfig], output: str) -> bool:
+    """The command itself, onto these clusters. Whether all was well."""
+    trace = read(asked.name, asked.file, asked.count, clusters)
     fitting, never = split(trace.jobs, clusters)
     if not fitting:
-        raise Failure(USAGE, f"{file} has no job that a cluster of this fleet could hold", "use larger clusters")
+        raise Failure(USAGE, f"{asked.file} has no job that a cluster of this fleet could hold", "use larger clusters")
     notes = trace.notes
     if never:
         notes += (f"{len(never)} rows ask for more than any cluster has when it is empty, and were left out",)
     with tempfile.TemporaryDirectory(prefix="fairway-replay-") as folder:
         plan = ReplayPlan(
-            name=name,
+            name=asked.name,
             dir=Path(folder),
             clusters=tuple(clusters),
-            speedup=speedup or speedup_for(fitting),
+            speedup=asked.speedup or speedup_for(fitting),
             shares=trace.shares,
+            decide_again=asked.decide_again,
         )
         _announce(plan, fitting, notes)
         display = _Display(len(fitting))
@@ -51,8 +65,9 @@ def carry_out(name: str, file: Path, count: int, onto: tuple[Sequence[ClusterCon
             report = uvloop.run(replay(plan, fitting, display.show))
     jobs = {**report.figures.jobs, "left_out": len(never)}
     figures = msgspec.structs.replace(report.figures, jobs=jobs, notes=notes + too_fast(report.figures))
-    _tell(msgspec.structs.replace(report, figures=figures), output)
-    return figures.ok
+    report = msgspec.structs.replace(report, figures=figures)
+    _tell(report, output)
+    return report.ok
 
 
 def too_fast(figures: Figures) -> tuple[str, ...]:
@@ -135,5 +150,7 @@ def _tell(report: ReplayReport, output: str) -> None:
         return
     for name, text in lines(report):
         typer.echo(f"{name:<22} {text}")
-    for breach in report.findings.violations[:20]:
+    for breach in report.findings.violations[:_MOST_TOLD]:
         typer.echo(f"  {breach.rule}: job {breach.job}, message {breach.sequence}: {breach.text}")
+    for text in islice(differing(report.decided), _MOST_TOLD) if report.decided is not None else ():
+        typer.echo(f"  {text}")

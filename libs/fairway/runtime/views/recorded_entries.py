@@ -3,7 +3,7 @@
 What the record (JOBS) holds is only named: a message by its place, a job's row by its revision and a checksum.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -11,11 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
-from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Step, job_of
+from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Step
 from fairway.runtime.ports import Row
 from fairway.runtime.service import Memory, Remembered
 from fairway.runtime.views import row_cache
 from fairway.wire import views
+from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Configured
 
 _encode = msgspec.json.Encoder().encode
@@ -26,21 +27,19 @@ FOLLOWED = ("nodes/", "ledger/", decision.CLUSTERS)
 
 
 class Everything(Struct, frozen=True, gc=False):
-    """All that a memory knows. `after` is the highest place in JOBS that had been heard of."""
+    """All that a memory knows."""
 
     now: int
-    after: int
     head: views.Whole
     settings: Sequence[Configured]
     remembered: Sequence[Remembered]
 
 
 class WantsAsked(Struct, frozen=True, gc=False):
-    """The memory was asked what it wants for these messages, which are at these places of JOBS (0: at none)."""
+    """The memory was asked what it wants for these messages."""
 
     now: int
     heard: Sequence[Heard[object]]
-    places: tuple[int, ...]
     memory: Memory[Any]
 
 
@@ -48,7 +47,6 @@ class Took(Struct, frozen=True, gc=False):
     """It took what was found for them. `counters` are those that had changed."""
 
     now: int
-    heard: Sequence[Heard[object]]
     rows: Mapping[tuple[str, str], Row]
     changes: Sequence[tuple[str, str, Row | None]]
     counters: dict[str, dict[str, int | None]]
@@ -57,12 +55,10 @@ class Took(Struct, frozen=True, gc=False):
 
 
 class Judged(Struct, frozen=True, gc=False):
-    """What was decided on them, from place `start` on; None: nothing was. `steps` are those of the whole batch, if any
-    were `refused`."""
+    """What was decided on them, in their order. `steps` are those of the whole batch, if any were `refused`."""
 
     now: int
-    start: int
-    made: Sequence[Decision | None]
+    made: Sequence[tuple[Heard[object], Decision]]
     refused: Sequence[Step] = ()
     steps: Sequence[Step] = ()
 
@@ -77,25 +73,69 @@ class One(Struct, frozen=True, gc=False):
 Kept = Everything | WantsAsked | Took | Judged | One
 
 
+class _BatchInHand(Struct):
+    """The messages that were written down last, the jobs that they speak of, and how many were decided on."""
+
+    heard: Sequence[Heard[object]] = ()
+    names: list[str] = []
+    start: int = 0
+
+
 class EntryWriter:
-    """Of one process. It knows which rows its replay knows: those that were written here."""
+    """Of one process. It knows which rows its replay knows: those that were written here. `highest` is the highest
+    place in JOBS that was heard of."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], tuple[int, object]] = {}
         self._follows = False
+        self._batch = _BatchInHand()
+        self.highest = 0
 
-    def entries(self, kept: Kept) -> Iterator[views.Entry]:
+    def entries(self, kept: Kept) -> Iterable[views.Entry]:
         match kept:
             case WantsAsked():
-                yield _batch(kept)
+                return (self._heard(kept),)
             case Took():
-                yield from self._found(kept)
+                return self._found(kept)
             case Judged():
-                yield self._decisions(kept)
+                return (self._decisions(kept),)
             case Everything():
-                yield from self._everything(kept)
+                return self._everything(kept)
             case One():
-                yield kept.entry
+                return (kept.entry,)
+
+    def pass_over(self, kept: Kept) -> None:
+        """It is not written down."""
+        if isinstance(kept, WantsAsked):
+            self.highest = max(
+                self.highest, *(one.sequence for one in kept.heard if isinstance(one.message, JobMessage)), 0
+            )
+
+    def _heard(self, kept: WantsAsked) -> views.HeardBatch:
+        """In one pass, for there are many."""
+        self._batch = batch = _BatchInHand(kept.heard)
+        places: list[int] = []
+        words: list[views.Word] = []
+        delivered: dict[int, int] = {}
+        answers: dict[int, tuple[views.CallAnswer, ...]] = {}
+        bundled = False
+        for at, one in enumerate(kept.heard):
+            place = 0
+            if isinstance(one.message, JobMessage):
+                place = one.sequence
+                if one.message.job:  # one that is not admitted yet has none
+                    batch.names.append(one.message.job)
+            places.append(place)
+            bundled |= bool(one.behind)
+            if not place:
+                words.append(_word(one, kept.memory))
+            if one.delivered != 1:
+                delivered[at] = one.delivered
+            if one.outcomes:
+                answers[at] = tuple(map(_answer, one.outcomes))
+        self.highest = max(self.highest, *places, 0)
+        behind = tuple([one.behind for one in kept.heard]) if bundled else ()
+        return views.HeardBatch(kept.now, tuple(places), behind, tuple(words), delivered, answers)
 
     def _everything(self, kept: Everything) -> Iterator[views.Entry]:
         self._known.clear()
@@ -124,26 +164,29 @@ class EntryWriter:
                 yield views.KnownRow(table, key, changed.rev, crc32(changed.data))
             else:
                 yield views.ViewRow(table, key, changed.rev, kept.memory.told_row(table, changed.data))
-        names = dict.fromkeys(map(job_of, kept.heard))
-        names.pop("", None)
-        found = [jobs.get(name) for name in names]
-        told = None
-        if [*jobs] != [name for name, row in zip(names, found, strict=True) if row]:
-            told = tuple(jobs)
-            found = [*jobs.values()]
+        told, found = _in_order(jobs, self._batch.names)
         revs = tuple([row.rev if row else 0 for row in found])
         sums = tuple([crc32(row.data) if row else 0 for row in found])
         yield views.BatchFound(kept.version, kept.counters, told, revs, sums)
 
     def _decisions(self, kept: Judged) -> views.BatchDecided:
         refused = set(map(id, kept.refused))
-        if self._follows:
-            for made in kept.made:
-                for step in made.steps if made is not None else ():
+        batch = self._batch
+        start = at = batch.start
+        made: list[views.DecisionMade | int | None] = []
+        for heard, one in kept.made:
+            while batch.heard[at] is not heard:
+                made.append(None)
+                at += 1
+            at += 1
+            made.append(len(one.steps) if not one.calls and one.again_in is None else _with_calls(one))
+            if self._follows:
+                for step in one.steps:
                     if id(step) not in refused:
                         self._wrote(step)
+        batch.start = at
         places = tuple([place for place, step in enumerate(kept.steps) if id(step) in refused])
-        return views.BatchDecided(kept.now, kept.start, tuple([_made(one) for one in kept.made]), places)
+        return views.BatchDecided(kept.now, start, tuple(made), places)
 
     def _wrote(self, step: Step) -> None:
         for write in step.writes:
@@ -158,16 +201,16 @@ class EntryWriter:
         return rev == row.rev and row_cache.says(table, key, row.data, value)
 
 
-def _batch(kept: WantsAsked) -> views.HeardBatch:
-    heard = kept.heard
-    places = kept.places
-    behind = tuple([one.behind for one in heard]) if any(one.behind for one in heard) else ()
-    words: tuple[views.Word, ...] = ()
-    if 0 in places:
-        words = tuple([_word(one, kept.memory) for one, place in zip(heard, places, strict=True) if not place])
-    delivered = {at: one.delivered for at, one in enumerate(heard) if one.delivered != 1}
-    answers = {at: tuple(map(_answer, one.outcomes)) for at, one in enumerate(heard) if one.outcomes}
-    return views.HeardBatch(kept.now, places, behind, words, delivered, answers)
+def _in_order(jobs: Mapping[str, Row], names: Sequence[str]) -> tuple[tuple[str, ...] | None, Collection[Row | None]]:
+    """The rows of jobs in the order in which the messages speak of them; where they were found in another order, or
+    others, which."""
+    if [*jobs] == names:
+        return None, jobs.values()
+    unique = dict.fromkeys(names)
+    found = [jobs.get(name) for name in unique]
+    if [*jobs] == [name for name, row in zip(unique, found, strict=True) if row]:
+        return None, found
+    return tuple(jobs), jobs.values()
 
 
 def _word(one: Heard[object], memory: Memory[Any]) -> views.Word:
@@ -179,11 +222,7 @@ def _answer(one: Outcome) -> views.CallAnswer:
     return views.CallAnswer(_call(one.call), one.ok, one.code, one.text, _encode(one.body))
 
 
-def _made(one: Decision | None) -> views.DecisionMade | int | None:
-    if one is None:
-        return None
-    if not one.calls and one.again_in is None:
-        return len(one.steps)
+def _with_calls(one: Decision) -> views.DecisionMade:
     return views.DecisionMade(len(one.steps), calls_of(one), one.again_in)
 
 

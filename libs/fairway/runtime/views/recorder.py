@@ -20,8 +20,8 @@ from fairway.runtime.views.pending_views import PendingViews
 from fairway.runtime.views.recorded_entries import Everything, Judged, One, Took, WantsAsked
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import views
-from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Configured
+from fairway.wire.reasons import Code, Reason
 
 _encode = msgspec.json.Encoder().encode
 log = structlog.get_logger()
@@ -40,24 +40,42 @@ _ROW = 512
 _SMALL = 128
 # About what a message in hand, or a job's row, holds in memory.
 _HEARD = 2_500
+# In each of these a share is recorded: long against what telling all takes, and short against what anybody looks for.
+_WINDOW_MS = 60_000
+
+
+class RecordedShare(Struct, frozen=True):
+    """Of each minute by the clock, which is the same for all stages, the first `percent` of a hundred are recorded."""
+
+    percent: int = 100
+
+    def rest(self, now: int) -> int:
+        """When it is recorded again; 0 if it is recorded now."""
+        at = now % _WINDOW_MS
+        return now - at + _WINDOW_MS if at >= self.percent * _WINDOW_MS // 100 else 0
+
+    @property
+    def why(self) -> Reason:
+        return Reason(Code.VIEW_LEFT_OUT, f"it was not recorded: FAIRWAY_VIEWS_SHARE is {self.percent} %")
+
+
+_ALL = RecordedShare()
 
 
 class _WholeView(Struct):
-    """When the whole view was told last, of what size, and whether it is `due` again; `since` then so many bytes were
-    told. It is of the working set that was `born` then, has seen the record up to `after`, and reads these `settings`;
-    it counts for `least` when it is smaller."""
+    """When the whole view was told last, of what size, and whether it is `due` again. It is of the working set that was
+    `born` then, and reads these `settings`; it counts for `least` when it is smaller."""
 
     least: int
-    since: int = 0
     settings: tuple[str, ...] = ()
     due: bool = True
     at: int = 0
     size: int = 0
     born: int = 0
-    after: int = 0
 
-    def is_due(self, now: int) -> bool:
-        return self.due or self.since > _TIMES * max(self.size, self.least) or now > self.at + WHOLE_MS
+    def is_due(self, now: int, since: int) -> bool:
+        """`since` it so many bytes were told."""
+        return self.due or since > _TIMES * max(self.size, self.least) or now > self.at + WHOLE_MS
 
 
 class _Counters:
@@ -81,34 +99,39 @@ class _Counters:
 
 
 class _Batch(Struct):
-    """The messages in hand; `made` has what was decided on them since it was put away last, `all` since they came."""
+    """What was decided on the messages in hand since it was put away last, and `before`."""
 
-    heard: Sequence[Heard[object]] = ()
     now: int = 0
-    start: int = 0
-    made: list[Decision | None] = []
-    all: list[Decision] = []
+    made: list[tuple[Heard[object], Decision]] = []
+    before: list[tuple[Heard[object], Decision]] = []
     refused: list[Step] = []
 
     def judged(self) -> Judged:
-        steps = [step for one in self.all for step in one.steps] if self.refused else []
-        judged = Judged(self.now, self.start, self.made, self.refused, steps)
-        self.start += len(self.made)
+        self.before += self.made
+        steps = [step for _, one in self.before for step in one.steps] if self.refused else []
+        judged = Judged(self.now, self.made, self.refused, steps)
         self.made = []
         self.refused = []
         return judged
 
 
 class Recorder:
-    """Of one process (`instance`) of a service; `catalog` has the settings that its memory was made with. `most` bytes
-    wait to be stored; a whole view counts for `least` when it is smaller."""
+    """Of one process (`instance`) of a service; `catalog` has the settings that its memory was made with. Only a
+    `share` is recorded. `most` bytes wait to be stored; a whole view counts for `least` when it is smaller."""
 
     def __init__(
-        self, service: tuple[str, str], bus: Bus, catalog: Catalog, most: int = _MOST, least: int = _LEAST
+        self,
+        service: tuple[str, str],
+        bus: Bus,
+        catalog: Catalog,
+        share: RecordedShare = _ALL,
+        most: int = _MOST,
+        least: int = _LEAST,
     ) -> None:
         """`service` by its name and the name of the instance."""
         self._bus = bus
         self._catalog = catalog
+        self._share = share
         self._backlog = PendingViews(*service, most)
         self._whole = _WholeView(least)
         self._counters = _Counters()
@@ -124,17 +147,28 @@ class Recorder:
 
     def asked(self, memory: Memory[Any], heard: Sequence[Heard[Any]], now: int) -> None:
         self.settled()
-        if self._backlog.gap is not None and not self._stuck:
-            log.warning("views were not recorded", decisions=self._backlog.gap.decisions)
-            self._backlog.resume(now)
-            self._whole.due = True
-        if self._whole.is_due(now):
+        self._batch = _Batch(now)
+        if self._rests(now):
+            return
+        if self._whole.is_due(now, self._backlog.told):
             self._tell_whole(memory, now)
-        self._batch = _Batch(heard, now)
-        places = tuple([one.sequence if isinstance(one.message, JobMessage) else 0 for one in heard])
-        self._whole.after = max((self._whole.after, *places))
-        told = sum([one.size for one in heard if not isinstance(one.message, JobMessage)]) if 0 in places else 0
-        self._put(WantsAsked(now, heard, places, memory), _HEARD * len(heard), told)
+        self._put(WantsAsked(now, heard, memory), _HEARD * len(heard))
+
+    def _rests(self, now: int) -> bool:
+        """Whether nothing is recorded now, by choice."""
+        backlog = self._backlog
+        rest = self._share.rest(now)
+        if backlog.gap is not None and not self._stuck and not (rest and backlog.rests):
+            if not backlog.rests:
+                log.warning("views were not recorded", decisions=backlog.gap.decisions)
+            backlog.resume(now)
+            self._whole.due = True
+            self._wake.set()
+        if rest and backlog.gap is None:
+            backlog.rest(self._share.why, now, rest)
+            self._whole.due = True
+            self._wake.set()
+        return backlog.rests
 
     def _tell_whole(self, memory: Memory[Any], now: int) -> None:
         told = self._whole
@@ -144,32 +178,27 @@ class Recorder:
         told.size = _ROW * (len(remembered) + len(settings))
         told.due = False
         told.at = now
-        told.since = 0
         self._counters.clear()
         head = views.Whole(now, told.born, tuple(sorted(self._catalog.reserved)))
         # What it refers to is the memory's own: it counts for nothing.
-        self._backlog.put(Everything(now, told.after, head, settings, remembered), 0)
+        self._backlog.put(Everything(now, head, settings, remembered), 0)
 
     def _setting(self, said: Configured) -> None:
         if said.kind in self._whole.settings and not self._whole.due:
             self.settled()
-            size = len(said.manifest or b"")
-            self._put(One(self._batch.now, views.SettingTaken(_encode(said))), size, size)
+            self._put(One(self._batch.now, views.SettingTaken(_encode(said))), len(said.manifest or b""))
 
     def took(self, memory: Memory[Any], found: ReadRows, now: int) -> None:
+        if self._backlog.rests:
+            return
         counters = self._counters.changed(found.counters)
-        told = sum([len(row.data) for *_, row in found.changes if row])
-        size = told + _HEARD * len(found.rows)
-        self._put(Took(now, self._batch.heard, found.rows, found.changes, counters, found.version, memory), size, told)
+        size = sum([len(row.data) for *_, row in found.changes if row]) + _HEARD * len(found.rows)
+        self._put(Took(now, found.rows, found.changes, counters, found.version, memory), size)
 
     def decided(self, heard: Heard[Any], made: Decision, now: int) -> None:
         batch = self._batch
         batch.now = now
-        while batch.heard[batch.start + len(batch.made)] is not heard:
-            batch.made.append(None)
-        batch.made.append(made)
-        if made.steps:
-            batch.all.append(made)
+        batch.made.append((heard, made))
 
     def refused(self, step: Step) -> None:
         self._batch.refused.append(step)
@@ -177,16 +206,15 @@ class Recorder:
     def settled(self) -> None:
         batch = self._batch
         if batch.made or batch.refused:
-            self._put(batch.judged(), 0, 0)
+            self._put(batch.judged(), 0)
 
     def torn(self) -> None:
         self.settled()  # of what was decided the store may have taken some, and nobody said so
         self._whole.due = True
         self._batch = _Batch()
 
-    def _put(self, one: WantsAsked | Took | Judged | One, held: int, told: int) -> None:
-        """It holds so many bytes until it is stored, of which so many are written down."""
-        self._whole.since += told + _SMALL
+    def _put(self, one: WantsAsked | Took | Judged | One, held: int) -> None:
+        """It holds so many bytes until it is stored."""
         self._backlog.put(one, held + _SMALL)
         self._wake.set()
 
@@ -202,6 +230,8 @@ class Recorder:
                     self._wake.set()
                     await inbox.pause(_AGAIN_S)
         finally:
+            if self._backlog.rests:
+                self._backlog.resume(self._batch.now)
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LAST_S):
                     await self._store()

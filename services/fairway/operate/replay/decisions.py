@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from fairway.client.terminal import json_text
 from fairway.operate import servers
-from fairway.operate.replay.report import DecisionReport, Difference, StageReport, Unknown, lines, moment
+from fairway.operate.replay.report import DecisionReport, Difference, LeftOut, StageReport, Unknown, lines, moment
 from fairway.replay.decide_again import Fields, Redecided, Redecider
 from fairway.replay.differences import differences
 from fairway.replay.record import RecordReader, Said
@@ -37,6 +37,9 @@ class DecisionFilter(Struct, frozen=True):
 
     def covers(self, job: str, at: int) -> bool:
         return self.since <= at and (not self.until or at <= self.until) and job.startswith(self.job)
+
+    def meets(self, gap: views.Missing) -> bool:
+        return self.since <= gap.until and (not self.until or gap.since <= self.until)
 
     def stages(self) -> dict[str, ReplayedStage]:
         return {name: one for name, one in STAGES.items() if not self.services or one.service in self.services}
@@ -82,7 +85,11 @@ class _Replay:
         for key, said in self._record.left.items():
             self._not_found(said, key in left_over)
         for (service, _), process in self._processes.items():
-            self.report.stages[self._stages[service].service].rows += process.rows
+            found = self.report.stages[self._stages[service].service]
+            found.rows += process.rows
+            for gap in process.gaps:
+                if gap.why.code is Code.VIEW_LEFT_OUT and self._asked.meets(gap):
+                    found.left_out.add(LeftOut((gap.until - gap.since) / 1000, gap.decisions))
         return self.report
 
     def _judge_late(self, service: str, made: Redecided) -> None:
@@ -107,6 +114,9 @@ class _Replay:
             self.report.stages[service].different.append(Difference(event.job, event.at, fields))
         elif service and self._asked.covers(event.job, event.at):
             why = self._why(service, event.at)
+            if why.code is Code.VIEW_LEFT_OUT:
+                self.report.stages[service].left_out.events += 1
+                return
             self.report.stages[service].unknown.append(Unknown(event.job, event.at, event.verb, why))
 
     def _why(self, service: str, at: int) -> Reason:
