@@ -87,7 +87,8 @@ class Call(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What a call brought: `ok`, or the reason as the other side gave it."""
+    """What a call brought: `ok`, or the reason as the other side gave it. The call is named without its body, which no
+    record keeps: what has to be known of it later, its own port says in the outcome's."""
 
     call: Call
     ok: bool

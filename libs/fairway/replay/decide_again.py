@@ -14,7 +14,7 @@ from fairway.replay.differences import differences
 from fairway.replay.record import RecordReader
 from fairway.replay.replayed_memory import Astray, ReplayedMemory, RowDiffers
 from fairway.replay.stages import ReplayedStage
-from fairway.runtime.views.recorded_entries import calls_of
+from fairway.runtime.views.recorded_entries import made_of
 from fairway.runtime.views.recorder import WHOLE_MS
 from fairway.wire import views
 from fairway.wire.envelope import JobMessage
@@ -174,7 +174,7 @@ class Redecider:
 
 def _otherwise(told: views.DecisionMade, made: Decision) -> Fields:
     """What came of a decision beside its events."""
-    again = views.DecisionMade(len(made.steps), calls_of(made), made.again_in)
+    again = made_of(made)
     pairs = {name: (getattr(told, name), getattr(again, name)) for name in views.DecisionMade.__struct_fields__}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 

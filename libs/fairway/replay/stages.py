@@ -7,11 +7,15 @@ from msgspec import Struct
 
 from fairway.admission import decide as admission
 from fairway.admission.service import AdmissionMemory
-from fairway.admission.view import MANIFEST
+from fairway.admission.view import MANIFEST, ReadManifest
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.text.decoding import decoder
 from fairway.global_scheduler import decide as scheduler
 from fairway.global_scheduler.service import SchedulerMemory
+from fairway.hub import calls as hub_calls
+from fairway.hub import decide as hub
+from fairway.hub import messages as hub_messages
+from fairway.hub.memory import HubMemory
 from fairway.propagator import calls
 from fairway.propagator import decide as propagator
 from fairway.propagator.service import PropagatorMemory
@@ -64,7 +68,7 @@ def _propagator(name: str) -> ReplayedStage:
         bodies={
             calls.HOLD: calls.Made | None,
             calls.APPLY: Applied | None,
-            calls.ADJUST: bool | None,
+            calls.ADJUST: calls.Adjusted | None,
             calls.DELETE: bool | None,
         },
     )
@@ -76,7 +80,7 @@ _ALL = (
         AdmissionMemory,
         admission.decide,
         decoder(wire.Manifested),
-        bodies={MANIFEST: dict[str, Any] | None},
+        bodies={MANIFEST: ReadManifest | None},
     ),
     ReplayedStage(quota.SERVICE, QuotaMemory, quota.decide, decoder(wire.Admitted)),
     ReplayedStage(QUEUE, QueueMemory, queue.decide, decoder(QueueHears)),
@@ -91,6 +95,7 @@ _ALL = (
         decoder(watcher.Hears),
         bodies={COMPARE: tuple[Edit, ...] | None, LOOK: str | None},
     ),
+    ReplayedStage(hub_messages.SERVICE, HubMemory, hub.decide, decoder(hub_messages.Hears), bodies=hub_calls.BODIES),
 )
-# By name, in the order in which a job meets them.
+# By name, in the order in which a job meets them; the hub, where it has come from there and goes back to, at last.
 STAGES = {one.name: one for one in _ALL}

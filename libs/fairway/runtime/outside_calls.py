@@ -67,7 +67,7 @@ class OutsideCalls:
         try:
             async with line.gate:
                 made = await asyncio.gather(*map(self._act, plan.decision.calls), return_exceptions=True)
-            outcomes = [one for one in made if isinstance(one, Outcome)]
+            outcomes = [_without_body(one) for one in made if isinstance(one, Outcome)]
             if len(outcomes) < len(made):
                 await self._failed(plan, next(one for one in made if isinstance(one, BaseException)))
             else:
@@ -76,3 +76,7 @@ class OutsideCalls:
         finally:
             line.count -= 1
             self._ids.discard(plan.heard.id)
+
+
+def _without_body(one: Outcome) -> Outcome:
+    return structs.replace(one, call=structs.replace(one.call, body=None))

@@ -155,11 +155,15 @@ class BatchFound(Struct, frozen=True, array_like=True, gc=False, tag=11):
 
 
 class DecisionMade(Struct, frozen=True, array_like=True, gc=False):
-    """What a decision came to: how many steps, the calls, and in how many milliseconds it is to be made again."""
+    """What a decision came to: how many steps, the calls, and in how many milliseconds it is to be made again; in how
+    many milliseconds the service reminds itself, whether the message is `kept`, and how many kept ones are `done`."""
 
     steps: int
     calls: tuple[CallMade, ...]
     again_in: int | None
+    reminders: tuple[int, ...] = ()
+    kept: bool = False
+    done: int = 0
 
 
 class BatchDecided(Struct, frozen=True, array_like=True, gc=False, tag=12):

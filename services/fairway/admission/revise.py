@@ -70,11 +70,11 @@ def _running(heard: Heard[object], job: Job, seen: Understood, now: int) -> Deci
     if refusal := _named_otherwise(job.spec, seen.spec) or _more_room(job, seen.spec.workload):
         return _unchanged(heard, job, seen, now, refusal)
     outcome = heard.outcomes[-1] if heard.outcomes else None
-    if outcome is None or outcome.call.body != job.spec.manifest:
-        return Decision(calls=(Call(MANIFEST, "", job.id, job.attempt, job.spec.manifest),))
-    if not outcome.ok:
+    if outcome is not None and not outcome.ok:
         return Decision(again_in=_AGAIN_MS)
-    if refusal := _fixed(job, outcome.body, seen.manifest):
+    if outcome is None or outcome.body.ref != job.spec.manifest:
+        return Decision(calls=(Call(MANIFEST, "", job.id, job.attempt, job.spec.manifest),))
+    if refusal := _fixed(job, outcome.body.manifest, seen.manifest):
         return _unchanged(heard, job, seen, now, refusal)
     new = seen.spec
     spec = msgspec.structs.replace(job.spec, workload=new.workload, labels=new.labels, manifest=new.manifest)

@@ -7,7 +7,7 @@ import msgspec
 from fairway.admission.decide import decide
 from fairway.admission.pending_limit import limit_of
 from fairway.admission.understand import Understood, understand
-from fairway.admission.view import SERVICE
+from fairway.admission.view import SERVICE, ReadManifest
 from fairway.domain import decision
 from fairway.domain.decision import Add, Call, Heard, Outcome, Put, Step
 from fairway.domain.events import another_id, name_key
@@ -122,7 +122,7 @@ def service(catalog: Catalog, bus: Bus) -> Service[AdmissionMemory, wire.Manifes
 
     async def act(call: Call) -> Outcome:
         try:
-            return Outcome(call, True, body=await manifest_of(bus, call.body))
+            return Outcome(call, True, body=ReadManifest(call.body, await manifest_of(bus, call.body)))
         except Unreachable as error:
             return Outcome(call, False, text=str(error))
 

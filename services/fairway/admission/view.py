@@ -1,15 +1,25 @@
 """What admission decides on."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
+
+from msgspec import Struct
 
 from fairway.admission.understand import Understood
 from fairway.domain.events import JobRows
 from fairway.domain.tenancy.submission_limits import Limits
+from fairway.wire.spec import ManifestRef
 
 SERVICE = "admission"
 # The one call: for a manifest as the record has it.
 MANIFEST = "manifest"
+
+
+class ReadManifest(Struct, frozen=True):
+    """What is in the record where `ref` says: nothing (None), if it is gone, or another one by now."""
+
+    ref: ManifestRef
+    manifest: dict[str, Any] | None
 
 
 class View(JobRows, Protocol):

@@ -1,12 +1,14 @@
 """The memory of the hub service in parts, for a replay: all that no message to come would tell again."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from fairway.domain.decision import Call
 from fairway.domain.held_object import HeldObject
+from fairway.domain.tenancy.profile import SystemNamespaces
 from fairway.hub.calls import (
     BIND,
     CONDITION,
@@ -48,82 +50,116 @@ _BODIES: Mapping[str, Any] = {
 # Verb, job, attempt and body of a call, and the ids of the words that go with all of them.
 _Calls = tuple[list[tuple[str, str, int, msgspec.Raw]], tuple[str, ...]]
 _Lacks = tuple[tuple[str, str], ...]
+_encode = msgspec.json.Encoder().encode
+# A part travels whole, and a message of the bus takes a megabyte (bytes).
+_PART = 100_000
+
+
+class _Table(Struct, frozen=True):
+    """What a part of the memory holds, entry by entry, of what type each is, and how it is taken back."""
+
+    entries: Callable[[View], Iterable[Any]]
+    kind: Any
+    take: Callable[[View, Any], None]
 
 
 def parts(known: View) -> Iterator[Remembered]:
-    """Policies before the objects that wait for one: who takes a policy in lets those go that it selects."""
-    for table, (tell, _, _) in _PARTS.items():
-        yield Remembered(table, "", tell(known))
+    """Policies before the objects that wait for one: who takes a policy in lets those go that it selects. They are
+    written down at once, for the memory goes on changing."""
+    for name, table in _TABLES.items():
+        for data in _pieces(table.entries(known)):
+            yield Remembered(name, "", msgspec.Raw(data))
+
+
+def _pieces(entries: Iterable[Any]) -> Iterator[bytes]:
+    piece: list[bytes] = []
+    size = 0
+    for one in entries:
+        data = _encode(one)
+        if piece and size + len(data) > _PART:
+            yield b"[%b]" % b",".join(piece)
+            piece = []
+            size = 0
+        piece.append(data)
+        size += len(data)
+    if piece:
+        yield b"[%b]" % b",".join(piece)
 
 
 def recall(known: View, table: str, data: bytes) -> None:
-    _, kind, take = _PARTS[table]
-    take(known, msgspec.json.decode(data, type=kind))
+    one = _TABLES[table]
+    for entry in msgspec.json.decode(data, type=list[one.kind]):  # type: ignore[name-defined]
+        one.take(known, entry)
 
 
-def _plain(part: Callable[[View], Any], name: str, kind: Any) -> tuple[Any, Any, Any]:
-    """An attribute that JSON can say as it is."""
-    return (
-        lambda known: getattr(part(known), name),
-        kind,
-        lambda known, value: setattr(part(known), name, value),
+def _value(part: Callable[[View], Any], name: str, kind: Any) -> _Table:
+    """An attribute as a whole."""
+    return _Table(
+        lambda known: (getattr(part(known), name),), kind, lambda known, value: setattr(part(known), name, value)
     )
 
 
-def _pairs(part: Callable[[View], Any], name: str, key: Any, value: Any) -> tuple[Any, Any, Any]:
-    """A dictionary whose keys are no texts."""
-    return (
-        lambda known: list(getattr(part(known), name).items()),
-        list[tuple[key, value]],
-        lambda known, found: setattr(part(known), name, dict(found)),
+def _dict(part: Callable[[View], Any], name: str, key: Any, value: Any) -> _Table:
+    def take(known: View, entry: tuple[Any, Any]) -> None:
+        getattr(part(known), name)[entry[0]] = entry[1]
+
+    return _Table(lambda known: getattr(part(known), name).items(), tuple[key, value], take)
+
+
+def _set(part: Callable[[View], Any], name: str, kind: Any) -> _Table:
+    return _Table(
+        lambda known: getattr(part(known), name), kind, lambda known, entry: getattr(part(known), name).add(entry)
     )
 
 
-def _sent(known: View) -> dict[str, Any]:
-    return {
-        name: ([(call.verb, call.job, call.attempt, call.body) for call in one.calls], one.ids)
-        for name, one in known.telling.sent.items()
-    }
+def _sent(known: View) -> Iterator[Any]:
+    for name, one in known.telling.sent.items():
+        yield name, ([(call.verb, call.job, call.attempt, call.body) for call in one.calls], one.ids)
 
 
-def _take_sent(known: View, found: dict[str, _Calls]) -> None:
-    for name, (calls, ids) in found.items():
-        made = [Call(verb, "", job, attempt, _body(verb, body)) for verb, job, attempt, body in calls]
-        known.telling.sent[name] = Sent(tuple(made), ids)
+def _take_sent(known: View, entry: tuple[str, _Calls]) -> None:
+    name, (calls, ids) = entry
+    made = [Call(verb, "", job, attempt, _body(verb, body)) for verb, job, attempt, body in calls]
+    known.telling.sent[name] = Sent(tuple(made), ids)
 
 
 def _body(verb: str, body: msgspec.Raw) -> Any:
     return msgspec.json.decode(body, type=_BODIES[verb])
 
 
-def _aside(known: View) -> list[Any]:
-    return [(place, list(kept.items())) for place, kept in known.hub_settings.aside.items()]
+def _aside(known: View) -> Iterator[Any]:
+    return ((place, list(kept.items())) for place, kept in known.hub_settings.aside.items())
 
 
-def _take_aside(known: View, found: list[tuple[Key, list[tuple[Full, HubObject]]]]) -> None:
-    known.hub_settings.aside = {place: dict(kept) for place, kept in found}
+def _take_aside(known: View, entry: tuple[Key, list[tuple[Full, HubObject]]]) -> None:
+    place, kept = entry
+    known.hub_settings.aside[place] = dict(kept)
 
 
-def _policies(known: View) -> list[Any]:
+def _policies(known: View) -> Iterator[Any]:
     room = known.hub_settings.room
-    return [(key, room.manifests.get(key), size) for key, size in room.together.sizes()]
+    return ((key, room.manifests.get(key), size) for key, size in room.together.sizes())
 
 
-def _take_policies(known: View, found: list[tuple[Key, dict[str, Any] | None, PolicySize]]) -> None:
+def _take_policy(known: View, entry: tuple[Key, dict[str, Any] | None, PolicySize]) -> None:
+    key, manifest, size = entry
     room = known.hub_settings.room
-    for key, manifest, size in found:
-        if manifest is not None:
-            room.put(read_policy(manifest), manifest)
-        else:
-            room.together.put(key, size)
+    if manifest is not None:
+        room.put(read_policy(manifest), manifest)
+    else:
+        room.together.put(key, size)
 
 
-def _take_waiting(known: View, found: list[tuple[HubObject, _Lacks]]) -> None:
+def _waiting(known: View) -> Iterable[Any]:
+    return known.hub_settings.room.waits()
+
+
+def _take_waiting(known: View, entry: tuple[HubObject, _Lacks]) -> None:
+    one, lacks = entry
     room = known.hub_settings.room
-    for one, lacks in found:
-        room.wait(one)
-        for each in lacks:
-            room.wait(one, each)
+    room.wait(one)
+    for each in lacks:
+        room.wait(one, each)
 
 
 def _settings(known: View) -> Any:
@@ -138,34 +174,39 @@ def _objects(known: View) -> Any:
     return known.objects
 
 
-_PARTS: Mapping[str, tuple[Any, Any, Any]] = {
-    "policies": (_policies, list[tuple[Key, dict[str, Any] | None, PolicySize]], _take_policies),
-    "in_force": _pairs(_settings, "in_force", Key, InForce),
-    "holders": _pairs(_settings, "holders", Key, Key),
-    "aside": (_aside, list[tuple[Key, list[tuple[Full, HubObject]]]], _take_aside),
-    "refused": _pairs(_settings, "refused", Full, RefusedSetting),
-    "complaints": _plain(_settings, "complaints", set[Key]),
-    "newest": _pairs(_settings, "newest", Full, int),
-    "spoke": _plain(_settings, "spoke", dict[str, str]),
-    "changed_at": _plain(_settings, "changed_at", int),
-    "waiting": (lambda known: known.hub_settings.room.waits(), list[tuple[HubObject, _Lacks]], _take_waiting),
-    "ready": _plain(_turns, "ready", dict[str, HubObject]),
-    "until": _plain(_turns, "until", dict[str, int]),
-    "name_holders": _plain(_turns, "holders", dict[str, set[str]]),
-    "names": _plain(lambda known: known.turns.rows, "names", dict[str, str]),
-    "next_at": _plain(_turns, "next_at", int | None),
-    "seen_since": _plain(lambda known: known.turns.delay, "since", dict[str, int]),
-    "rate": _plain(lambda known: known.turns.pace, "used", dict[str, int]),
-    "objects": _plain(_objects, "there", dict[str, JobObject]),
-    "left": _plain(_objects, "left", dict[str, JobObject]),
-    "listed": _plain(_objects, "listed", bool),
-    "early": _plain(_objects, "early", dict[str, list[HeardWord]]),
-    "held_before": _plain(_objects, "held_before", dict[str, HeldObject]),
-    "unseen": _plain(_objects, "unseen", dict[str, str]),
-    "bindings": _pairs(lambda known: known.telling.bindings, "there", tuple[str, str], Written),
-    "served": _plain(lambda known: known.telling.bindings, "served", bool),
-    "paced": _plain(lambda known: known.telling.pace, "used", int),
-    "showing": _plain(lambda known: known.telling, "showing", set[str]),
-    "telling": _plain(lambda known: known.telling, "telling", set[str]),
-    "sent": (_sent, dict[str, _Calls], _take_sent),
+def _telling(known: View) -> Any:
+    return known.telling
+
+
+_TABLES: Mapping[str, _Table] = {
+    "namespaces": _value(_settings, "namespaces", SystemNamespaces),
+    "policies": _Table(_policies, tuple[Key, dict[str, Any] | None, PolicySize], _take_policy),
+    "in_force": _dict(_settings, "in_force", Key, InForce),
+    "holders": _dict(_settings, "holders", Key, Key),
+    "aside": _Table(_aside, tuple[Key, list[tuple[Full, HubObject]]], _take_aside),
+    "refused": _dict(_settings, "refused", Full, RefusedSetting),
+    "complaints": _set(_settings, "complaints", Key),
+    "newest": _dict(_settings, "newest", Full, int),
+    "spoke": _dict(_settings, "spoke", str, str),
+    "changed_at": _value(_settings, "changed_at", int),
+    "waiting": _Table(_waiting, tuple[HubObject, _Lacks], _take_waiting),
+    "ready": _dict(_turns, "ready", str, HubObject),
+    "until": _dict(_turns, "until", str, int),
+    "name_holders": _dict(_turns, "holders", str, set[str]),
+    "names": _dict(lambda known: known.turns.rows, "names", str, str),
+    "next_at": _value(_turns, "next_at", int | None),
+    "seen_since": _dict(lambda known: known.turns.delay, "since", str, int),
+    "rate": _dict(lambda known: known.turns.pace, "used", str, int),
+    "objects": _dict(_objects, "there", str, JobObject),
+    "left": _dict(_objects, "left", str, JobObject),
+    "listed": _value(_objects, "listed", bool),
+    "early": _dict(_objects, "early", str, list[HeardWord]),
+    "held_before": _dict(_objects, "held_before", str, HeldObject),
+    "unseen": _dict(_objects, "unseen", str, str),
+    "bindings": _dict(lambda known: known.telling.bindings, "there", tuple[str, str], Written),
+    "served": _value(lambda known: known.telling.bindings, "served", bool),
+    "paced": _value(lambda known: known.telling.pace, "used", int),
+    "showing": _set(_telling, "showing", str),
+    "telling": _set(_telling, "telling", str),
+    "sent": _Table(_sent, tuple[str, _Calls], _take_sent),
 }

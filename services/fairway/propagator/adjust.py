@@ -26,7 +26,7 @@ def adjust(view: JobRows, heard: Heard[object], message: wire.Adjust, now: int) 
         return _refused(heard, message, outcome, now)
     if older:
         return _overtaken(job, message, outcome)
-    if outcome is None or outcome.call.body.copy.manifest != job.spec.manifest:
+    if outcome is None or outcome.body.before != job.spec.manifest:
         return _asked(job, job.spec.manifest, message.spec.manifest)
     said = Teller(view, SERVICE, heard, now, job.id).say(wire.Amended, spec=message.spec, cluster=job.cluster)
     return Decision((said.step(),))
@@ -40,7 +40,7 @@ def _present(job: Job, message: wire.Adjust) -> bool:
 def _overtaken(job: Job, message: wire.Adjust, outcome: Outcome | None) -> Decision:
     """A later manifest counts. What this one did to the object meanwhile is put right."""
     assert job.spec is not None, "a job with an attempt was admitted"
-    if outcome is None or outcome.call.body.after == job.spec.manifest:
+    if outcome is None or outcome.body.after == job.spec.manifest:
         return NOTHING
     return _asked(job, message.spec.manifest, job.spec.manifest)
 

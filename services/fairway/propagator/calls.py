@@ -42,6 +42,13 @@ class Adjustment(Struct, frozen=True):
     after: wire.ManifestRef
 
 
+class Adjusted(Struct, frozen=True):
+    """The object says what the manifest `after` says, where it differs from the one `before`."""
+
+    before: wire.ManifestRef
+    after: wire.ManifestRef
+
+
 class Made(Struct, frozen=True):
     """How many of a job's rooms are held in its member, and for how long (ms) no more were; `why` is what the member
     says of one that is not."""

@@ -10,7 +10,7 @@ from fairway.domain.job import ENDED
 from fairway.domain.names import HUB_UID
 from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
-from fairway.propagator.calls import Adjustment, Copy, Made
+from fairway.propagator.calls import Adjusted, Adjustment, Copy, Made
 from fairway.propagator.priority_classes import Classes
 from fairway.propagator.rooms import Rooms, job_progress
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
@@ -57,7 +57,7 @@ class MemberCalls:
             return Outcome(call, False, "", str(error))
         return Outcome(call, True, body=done)
 
-    async def _do(self, cluster: Cluster, call: Call) -> Applied | Made | bool:
+    async def _do(self, cluster: Cluster, call: Call) -> Applied | Adjusted | Made | bool:
         if call.verb == calls.ADJUST:
             return await self._adjust(cluster, call)
         copy: Copy = call.body
@@ -101,7 +101,7 @@ class MemberCalls:
         terms = Terms(copy.room.way if copy.room else "", copy.tokens)
         return member_copy(manifest, call.job, call.attempt, terms=terms)
 
-    async def _adjust(self, cluster: Cluster, call: Call) -> bool:
+    async def _adjust(self, cluster: Cluster, call: Call) -> Adjusted:
         """Only where the two manifests differ, and only of the attempt's own object."""
         asked: Adjustment = call.body
         copy = asked.copy
@@ -116,7 +116,7 @@ class MemberCalls:
             raise ClusterRefused("Invalid", str(error)) from None
         if body and await cluster.patch(copy.kind, copy.namespace, copy.name, body) is None:
             raise ClusterRefused("NotFound", f"the object of attempt {call.attempt} is not there any more")
-        return True
+        return Adjusted(copy.manifest, asked.after)
 
     async def _make_way(self, cluster: Cluster, copy: Copy, job: str) -> bool:
         """Removes the object of that name if an ended job of ours left it: it stayed there to be looked at. False when

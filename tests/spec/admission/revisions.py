@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from fairway.admission.decide import decide
+from fairway.admission.view import ReadManifest
 from fairway.domain.decision import Decision, Heard, Outcome
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
@@ -99,7 +100,7 @@ def decided(life: Life, wanted: dict[str, Any], before: Any = None, **more: Any)
     """The one thing that is said once the manifest of now is known, which is the submitted one."""
     heard = revise(life, wanted, **more)
     (asked,) = first_look(life, wanted, **more).calls
-    done = Outcome(asked, True, body=body() if before is None else before)
+    done = Outcome(asked, True, body=ReadManifest(asked.body, body() if before is None else before))
     again = msgspec.structs.replace(heard, outcomes=(done,))
     (said,) = events(decide(view(again, jobs={life.name: life.now}), again, NOW))
     return said

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from fairway.admission.decide import decide
+from fairway.admission.view import ReadManifest
 from fairway.domain.decision import Call, Decision, Outcome
 from fairway.domain.submission import digest_of
 from fairway.wire import jobs as wire
@@ -111,7 +112,9 @@ def test_what_was_made_smaller_may_have_again_what_is_reserved() -> None:
     wanted = body(backoffLimit=1)
     heard = revise(life, wanted)
     (asked,) = first_look(life, wanted).calls
-    again = msgspec.structs.replace(heard, outcomes=(Outcome(asked, True, body=body(parallelism=1)),))
+    again = msgspec.structs.replace(
+        heard, outcomes=(Outcome(asked, True, body=ReadManifest(asked.body, body(parallelism=1))),)
+    )
     (said,) = events(decide(view(again, jobs={life.name: life.now}), again, NOW))
     assert (said.verb, said.spec.workload.pods) == ("adjust", 2)
 
@@ -154,7 +157,7 @@ def test_the_record_has_its_manifest_no_longer() -> None:
     life = running()
     heard = revise(life, body(parallelism=1))
     (asked,) = first_look(life, body(parallelism=1)).calls
-    again = msgspec.structs.replace(heard, outcomes=(Outcome(asked, True, body=None),))
+    again = msgspec.structs.replace(heard, outcomes=(Outcome(asked, True, body=ReadManifest(asked.body, None)),))
     (said,) = events(decide(view(again, jobs={life.name: life.now}), again, NOW))
     assert (said.verb, said.why.code) == ("unchanged", Code.NOT_CHANGEABLE)
 
@@ -175,6 +178,6 @@ def test_another_change_was_faster_and_the_manifest_of_now_is_fetched_anew() -> 
     assert spec is not None
     newer = msgspec.structs.replace(spec, manifest=wire.ManifestRef(10, "d" * 64, 5))
     life.then(wire.Amended, cluster="c1", spec=newer)
-    again = msgspec.structs.replace(heard, outcomes=(Outcome(asked, True, body=body()),))
+    again = msgspec.structs.replace(heard, outcomes=(Outcome(asked, True, body=ReadManifest(asked.body, body())),))
     (call,) = decide(view(again, jobs={life.name: life.now}), again, NOW).calls
     assert call.body == newer.manifest

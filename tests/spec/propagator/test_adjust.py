@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
-from fairway.propagator.calls import Adjustment, copy_of
+from fairway.propagator.calls import Adjusted, Adjustment, copy_of
 from fairway.propagator.decide import decide
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -34,7 +34,8 @@ def call(life: Life, before: wire.ManifestRef, after: wire.ManifestRef) -> Call:
 
 
 def done(before: wire.ManifestRef = FIRST, after: wire.ManifestRef = SECOND, code: str | None = None) -> Outcome:
-    return Outcome(call(runs(), before, after), code is None, code or "", "as it says", True if code is None else None)
+    made = msgspec.structs.replace(call(runs(), before, after), body=None)
+    return Outcome(made, code is None, code or "", "as it says", Adjusted(before, after) if code is None else None)
 
 
 def changed(life: Life, manifest: wire.ManifestRef) -> Life:

@@ -179,7 +179,7 @@ class EntryWriter:
                 made.append(None)
                 at += 1
             at += 1
-            made.append(len(one.steps) if not one.calls and one.again_in is None else _with_calls(one))
+            made.append(made_of(one) if _more_than_steps(one) else len(one.steps))
             if self._follows:
                 for step in one.steps:
                     if id(step) not in refused:
@@ -222,12 +222,15 @@ def _answer(one: Outcome) -> views.CallAnswer:
     return views.CallAnswer(_call(one.call), one.ok, one.code, one.text, _encode(one.body))
 
 
-def _with_calls(one: Decision) -> views.DecisionMade:
-    return views.DecisionMade(len(one.steps), calls_of(one), one.again_in)
+def _more_than_steps(one: Decision) -> bool:
+    return bool(one.calls or one.again_in is not None or one.reminders or one.kept or one.done)
 
 
-def calls_of(made: Decision) -> tuple[views.CallMade, ...]:
-    return tuple(map(_call, made.calls))
+def made_of(one: Decision) -> views.DecisionMade:
+    """What it came to, beside what is said."""
+    calls = tuple(map(_call, one.calls))
+    reminders = tuple([each.after for each in one.reminders])
+    return views.DecisionMade(len(one.steps), calls, one.again_in, reminders, one.kept, len(one.done))
 
 
 def _call(one: Call) -> views.CallMade:
