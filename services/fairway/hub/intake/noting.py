@@ -14,7 +14,7 @@ from fairway.domain.submission import digest_of
 from fairway.domain.tenancy.submission_limits import limit_for
 from fairway.hub.intake.owners_wish import revised
 from fairway.hub.intake.submit import submission_of
-from fairway.hub.job_object import JobObject, client_of, job_of, named, refused_as, suspended, wish_of
+from fairway.hub.job_object import JobObject, client_of, job_of, named, suspended, wish_of
 from fairway.hub.known_objects import KnownObjects
 from fairway.hub.messages import ObjectSeen
 from fairway.hub.telling import noting as telling
@@ -78,7 +78,7 @@ def _submitted_before(view: View, known: JobObject) -> None:
     known.submitted = True
     job = view.jobs.get(known.job)
     if job is not None and job.state is State.REJECTED:
-        known.refused = refused_as(job)
+        known.refused = job.refused_as
 
 
 def job_anew(view: View, uid: str, now: int) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def refused_again(view: View, uid: str, now: int) -> None:
         job = view.jobs.get(name)
         if job is not None and job.state is State.REJECTED:
             view.objects[uid].job = name
-            view.objects[uid].refused = refused_as(job)
+            view.objects[uid].refused = job.refused_as
 
 
 def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) -> None:
