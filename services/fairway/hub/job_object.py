@@ -66,14 +66,15 @@ class OwnersWish(Struct):
 
 class JobObject(Struct):
     """`one` has its manifest until it is handed on. `job` is the id of the job that stands for it; until it is
-    `submitted` of the one that will. `since` is when it was first seen (ms), `place` that of what was seen last.
-    `refused` is the digest of the submission that was refused."""
+    `submitted` of the one that will; `unread`: that one's row is to be read first. `since` is when it was first seen
+    (ms), `place` that of what was seen last. `refused` is the digest of the submission that was refused."""
 
     one: HubObject
     job: str
     since: int
     place: int = 0
     submitted: bool = False
+    unread: bool = False
     refused: str = ""
     held: HeldObject | None = None
     wish: OwnersWish = field(default_factory=OwnersWish)
