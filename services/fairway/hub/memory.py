@@ -151,9 +151,10 @@ class HubMemory(JobsMemory[Hears]):
                 self.objects.listed = True
             case BindingSeen():
                 self.telling.bindings.see(message)
-            case BindingsListed():
-                self.telling.bindings.served = True
-                for known in self.objects.there.values():
+            case BindingsListed(served):
+                self.telling.bindings.served = served
+                self.telling.bindings.asked = True
+                for known in self.objects.there.values() if served else ():
                     touch(known.pending, now)
             case Turn():
                 self.turns.next_at = None

@@ -175,7 +175,7 @@ def _over(view: View, message: object, now: int) -> None:
     match message:
         case Tell(uid):
             view.telling.telling.discard(uid)
-            if (known := view.objects.get(uid)) is not None:
+            if view.telling.bindings.asked and (known := view.objects.get(uid)) is not None:
                 if known.pending.due and known.shown.wanted is None:
                     pending.told(known.pending, tuple(known.pending.ids))
                     known.pending.over = []
