@@ -4,7 +4,7 @@ import pytest
 
 from fairway.domain.names import job_id
 from fairway.domain.tenancy.submission_limits import Limits
-from fairway.hub.intake.noting import PENDING_MS
+from fairway.hub.intake.after_turn import PENDING_MS
 from fairway.hub.intake.turns import in_turn
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
