@@ -23,7 +23,7 @@ BINDING = "ResourceBinding.work.karmada.io/v1alpha2"
 _KUBECTL = "kubectl-client-side-apply"
 
 
-class Wanted(Struct):
+class WantedObject(Struct):
     """What its owner wants of one object of a job kind. `edited` is when that last changed and `gone` when it was
     deleted, in ms (0: it is there). The status of one `by_hand` is its owner's own work."""
 
@@ -45,7 +45,7 @@ class SimulatedHub(KubesimCluster):
         super().__init__("hub", api, KINDS)
         self.lost = 0
         self.away_since: list[tuple[int, int]] = []
-        self.wanted: dict[str, Wanted] = {}
+        self.wanted: dict[str, WantedObject] = {}
 
     def objects(self) -> Iterable[StoredObject]:
         """Those of job kinds."""
@@ -99,7 +99,7 @@ class SimulatedHub(KubesimCluster):
     def _remember(self, kind: str, made: StoredObject) -> None:
         uid = made.obj["metadata"]["uid"]
         before = self.wanted.get(uid)
-        self.wanted[uid] = Wanted(
+        self.wanted[uid] = WantedObject(
             kind,
             made.key.namespace,
             made.key.name,

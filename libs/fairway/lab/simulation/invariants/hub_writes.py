@@ -15,7 +15,7 @@ from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.cluster import BINDING, EVENT, SimulatedHub, said, uid_of
 from fairway.lab.simulation.invariants.at_the_end import Found, rows
 from fairway.lab.simulation.invariants.hub_end import HubEnd
-from fairway.lab.simulation.invariants.hub_settings import Settings, unlike
+from fairway.lab.simulation.invariants.hub_settings import SettingsOnHub, unlike
 from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, shown
 from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.members.pods import KINDS
@@ -70,7 +70,7 @@ class HubChecks:
 
     async def in_force(self) -> None:
         """Returns when the settings of the hub have been said: what comes before them knows no quota tree."""
-        while any(unlike(self._fleet, Settings(self._hub))):
+        while any(unlike(self._fleet, SettingsOnHub(self._hub))):
             await asyncio.sleep(_LOOK_S)
 
     # The record.

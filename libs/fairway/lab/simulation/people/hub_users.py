@@ -17,7 +17,7 @@ from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people import hub_jobs
 from fairway.lab.simulation.people.faults import FaultProfile
 from fairway.lab.simulation.people.hub_attackers import MALFORMED, HubAttackers
-from fairway.lab.simulation.people.hub_jobs import Names
+from fairway.lab.simulation.people.hub_jobs import NamedByJob
 from fairway.lab.simulation.people.hub_setters import LATER, HubSetters
 from fairway.lab.simulation.people.users import TENANTS
 from fairway.runtime.ports import Outgoing
@@ -104,7 +104,7 @@ class HubUsers:
         luck = rng.random()
         if luck < 0.6:
             queue = "strict" if luck < 0.1 else ""
-            self._put(hub_jobs.job(rng, name, tenant, Names(queue=queue)))
+            self._put(hub_jobs.job(rng, name, tenant, NamedByJob(queue=queue)))
         elif luck < 0.8:
             await self._with_policy(name, tenant)
         else:
@@ -117,7 +117,7 @@ class HubUsers:
         """Of its own: before, after, or never."""
         rng = self._rng
         own = f"own-{self._applied}"
-        manifest = hub_jobs.job(rng, name, tenant, Names(own))
+        manifest = hub_jobs.job(rng, name, tenant, NamedByJob(own))
         when = rng.choice(("before", "after", "after", "never"))
         if when == "before":
             self._setters.set(hub_jobs.POLICY, hub_jobs.own_policy(own, tenant))
@@ -131,10 +131,10 @@ class HubUsers:
         """A queue or a class that is there later, or never."""
         rng = self._rng
         called = f"late-{self._applied}"
-        manifest = hub_jobs.job(rng, name, tenant, Names(queue=called))
+        manifest = hub_jobs.job(rng, name, tenant, NamedByJob(queue=called))
         setting = (hub_jobs.QUEUE, hub_jobs.queue(called, rng.choice(("Priority", "Block"))))
         if rng.random() < 0.4:
-            manifest = hub_jobs.job(rng, name, tenant, Names(priority_class=called))
+            manifest = hub_jobs.job(rng, name, tenant, NamedByJob(priority_class=called))
             setting = (hub_jobs.CLASS, hub_jobs.priority_class(called, rng.choice((1, 1000))))
         self._put(manifest)
         if rng.random() < 0.75:
@@ -192,7 +192,7 @@ class HubUsers:
             return
         self._hub.remove(found)
         await asyncio.sleep(self._rng.choice((0.0, 0.0, 0.5, 30.0)))
-        names = Names((found.obj["metadata"].get("labels") or {}).get("policy", ""))
+        names = NamedByJob((found.obj["metadata"].get("labels") or {}).get("policy", ""))
         self._put(hub_jobs.job(self._rng, found.key.name, found.key.namespace, names))
 
     async def _cancel(self) -> None:
