@@ -16,6 +16,7 @@ from fairway.lab.kubesim.api.registry import Registry
 from fairway.lab.kubesim.api.store import ObjectStore, StoredObject
 from fairway.lab.kubesim.cluster_port import KubesimCluster
 from fairway.lab.simulation.members.pods import KINDS
+from fairway.lab.simulation.process import SimulatedProcess
 
 Json = dict[str, Any]
 EVENT = "Event.v1"
@@ -37,8 +38,15 @@ class WantedObject(Struct):
     by_hand: bool = False
 
 
+class HubWriter(Struct):
+    """Whose write is being carried out just now, and when (s) its process set out to make it."""
+
+    process: SimulatedProcess | None = None
+    asked: float = 0.0
+
+
 class SimulatedHub(KubesimCluster):
-    """`wanted` by uid. `away`, nothing of Fairway's reaches it; people do."""
+    """`wanted` by uid; `writer` is who of Fairway's writes. `away`, nothing of Fairway's reaches it; people do."""
 
     def __init__(self, clock: SimClock) -> None:
         api = ClusterApi(ObjectStore(history=0), Registry(EVERYTHING), clock, Uids("simulation/hub"))
@@ -46,6 +54,7 @@ class SimulatedHub(KubesimCluster):
         self.lost = 0
         self.away_since: list[tuple[int, int]] = []
         self.wanted: dict[str, WantedObject] = {}
+        self.writer = HubWriter()
 
     def objects(self) -> Iterable[StoredObject]:
         """Those of job kinds."""

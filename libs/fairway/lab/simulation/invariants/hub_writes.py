@@ -124,7 +124,7 @@ class HubChecks:
 
     def _seen(self, event: Event) -> None:
         """Only what Fairway writes."""
-        process = self._fleet.writer.process
+        process = self._hub.writer.process
         if process is None:
             return
         self._owns(process)
@@ -152,11 +152,11 @@ class HubChecks:
 
     def _owns(self, process: SimulatedProcess) -> None:
         """Who has not got the lease any more writes only what it set out to write before it could know."""
-        owner, since = self._fleet.books.leases.get(_SERVICE, ("", 0))
+        owner, since = self._fleet.store.books.leases.get(_SERVICE, ("", 0))
         if owner.rpartition("-")[0].rpartition("-")[0] == process.name:
             return
         knows = max((since - T0) / 1000, process.resumed) + _FINDS_OUT_S
-        if self._fleet.writer.asked > knows:
+        if self._hub.writer.asked > knows:
             self._breach("hub owner", "", f"{process.name} writes, and {owner} has the lease since {since - T0} ms")
 
     def _again(self, one: StoredObject, cause: wire.JobMessage) -> tuple[object, ...]:
