@@ -45,14 +45,14 @@ class HubDriver(HubLoop):
 
     def list_all(self) -> None:
         """The hub is told of as its watches tell it, from the beginning."""
-        self.local(local.ComplaintsRead(self.record.complaints()))
+        self.inbox.local(local.ComplaintsRead(self.record.complaints()))
         for kind in sorted(WATCHED):
             self.see([key for key in self.hub.objects if key[0] == kind])
-            self.local(local.SettingsListed(kind))
+            self.inbox.local(local.SettingsListed(kind))
         if self.served:
             self._bindings()
         self.see([key for key in self.hub.objects if key[0] in KINDS])
-        self.local(local.ObjectsListed())
+        self.inbox.local(local.ObjectsListed())
         self.run()
 
     def _bindings(self) -> None:
@@ -61,8 +61,8 @@ class HubDriver(HubLoop):
                 meta = found["metadata"]
                 owner = meta["ownerReferences"][0]["uid"]
                 seen = (namespace, name, owner, meta["annotations"][DIGEST], stamps_of(found), change_of(found))
-                self.local(local.BindingSeen(*seen))
-        self.local(local.BindingsListed())
+                self.inbox.local(local.BindingSeen(*seen))
+        self.inbox.local(local.BindingsListed())
 
     # What happens.
     def apply(self, *objects: HubObject) -> None:
@@ -81,7 +81,7 @@ class HubDriver(HubLoop):
 
     def _show(self, kind: str, manifest: Json, gone: bool = False) -> None:
         seen = local.SettingSeen if kind in WATCHED else local.ObjectSeen
-        self.local(seen(kind, manifest, gone, next(self._places)))
+        self.inbox.local(seen(kind, manifest, gone, next(self._places)))
 
     def show(self, one: HubObject, status: Json) -> None:
         """Somebody else writes the status of an object."""
@@ -116,7 +116,7 @@ class HubDriver(HubLoop):
         if not isinstance(message, OfJobs | Shown):
             return ""
         rev = message.rev if isinstance(message, JobMessage) else 0
-        return self.deliver(f"{message.job}-{rev}" if rev else "", message)
+        return self.inbox.deliver(f"{message.job}-{rev}" if rev else "", message)
 
     def member(self, life: Life, status: Json, version: str = "", **fields: Any) -> str:
         """The member's object shows this."""
@@ -125,7 +125,8 @@ class HubDriver(HubLoop):
         return self.hear(Shown(version=version, status=status, **told))
 
     def echo(self) -> None:
-        changed, self.hub.changed = self.hub.changed, []
+        changed = self.hub.changed
+        self.hub.changed = []
         self.see(key for key in dict.fromkeys(changed) if key in self.hub.objects)
 
     # What can be looked at.
