@@ -113,6 +113,8 @@ class HubMemory(JobsMemory[Hears]):
         known = self.objects.get(one.uid) or self.objects.left.get(one.uid)
         if known is not None:
             wanted.add(decision.JOBS, known.job)
+        for word in self.objects.early.get(one.uid, ()):
+            wanted.add(decision.JOBS, word.message.job)
 
     def _wants_for_turn(self, wanted: Wanted, now: int) -> None:
         self.turns.batch = self.turns.ripe(now)
