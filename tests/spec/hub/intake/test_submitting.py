@@ -12,7 +12,7 @@ from fairway.workloads.hub.objects import HubObject, hub_object
 from tests.spec.builders.hub_driver import HubDriver
 from tests.spec.builders.scripted_hub import not_taken
 from tests.spec.hub.hub_objects import JOB, job, policy, thing
-from tests.spec.hub.test_what_holds import ALL, MOMENT, TRAIN, brought, like
+from tests.spec.hub.intake.test_what_holds import ALL, MOMENT, TRAIN, brought, like
 
 NO = Reason(Code.INVALID, "it asks for nothing")
 BETTER = like(TRAIN, spec={"parallelism": 2})
@@ -122,7 +122,7 @@ STAGES = {
 def test_a_process_that_begins_anew_submits_and_tells_nothing_twice(moment: int, want: int) -> None:
     one = HubDriver()
     brought(one, moment)
-    told = (list(one.hub.notes), one.held(TRAIN), len(one.said(fleet.Configured)))
+    told = (one.hub.notes, one.held(TRAIN), len(one.said(fleet.Configured)))
     one.hub.asked.clear()
     for _ in range(2):
         one.restart()
