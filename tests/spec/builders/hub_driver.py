@@ -52,7 +52,7 @@ class HubDriver(HubLoop):
         if self.served:
             self._bindings()
         else:
-            self.local(local.BindingsListed(served=False))
+            self.inbox.local(local.BindingsListed(served=False))
         self.see([key for key in self.hub.objects if key[0] in KINDS])
         self.inbox.local(local.ObjectsListed())
         self.run()

@@ -179,12 +179,14 @@ class HubEnd:
                 yield from self._left(uid, jobs)
 
     def _left(self, uid: str, jobs: list[Job]) -> Iterator[tuple[str, str, str]]:
-        """Of a job that had ended before, its object was deleted while nobody looked: that is not found out."""
-        looked = not self.fleet.faults.profile.kills
+        """Of a job that had ended before, or soon after, its object was deleted while nobody looked: that is not found
+        out."""
+        faults = self.fleet.faults.profile
+        looked = not faults.kills
         for job in jobs:
             if not job.ended:
                 yield "hub deleted", job.id, f"its object was deleted, and it is {job.state.value}"
-            unseen = not looked and job.since < self.hub.wanted[uid].gone
+            unseen = not looked and job.since < self.hub.wanted[uid].gone + faults.grace.cancel
             for member in () if unseen else self.fleet.members.values():
                 if any(member.whose(one)[0] == job.id for one in member.ours()):
                     yield "hub deleted", job.id, f"its object was deleted, and something of it is in {member.name}"
