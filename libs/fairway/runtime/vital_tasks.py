@@ -57,6 +57,7 @@ class LoopTasks:
 async def _over(work: asyncio.Task[None] | None) -> bool:
     if work is None:
         return False
+    await asyncio.sleep(0)  # a task that has not begun would leave its coroutine behind
     work.cancel()
     await asyncio.wait((work,))
     return True
