@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from fairway.hub import messages as local
 from fairway.hub.telling.bindings import KIND as BINDING
 from fairway.hub.telling.pending_update import UNCLAIMED_MS
 from fairway.wire import jobs as wire
@@ -202,6 +203,24 @@ def test_a_hub_without_bindings_is_told_by_events_alone_and_has_them_once_it_ser
     one.served = True
     one.restart()
     one.run(5_000)
+    assert one.conditions(TRAIN)["Scheduled"][0] == "True"
+
+
+def test_nobody_is_told_before_it_is_known_whether_there_are_bindings() -> None:
+    """Else a word would be acknowledged that the binding does not have when this process dies."""
+    one = HubDriver()
+    one.apply(ALL, TRAIN)
+    one.run(MOMENT)
+    one.start()
+    one.inbox.local(local.ComplaintsRead(()))
+    one.see(one.hub.objects)
+    one.inbox.local(local.ObjectsListed())
+    running(one)
+    one.run(30_000)
+    assert (one.events(TRAIN), len(one.inbox.open)) == ([], 4)
+    one.inbox.local(local.BindingsListed())
+    one.run(5_000)
+    assert (one.events(TRAIN), one.inbox.open) == (["Running"], {})
     assert one.conditions(TRAIN)["Scheduled"][0] == "True"
 
 
