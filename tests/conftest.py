@@ -10,12 +10,17 @@ from pathlib import Path
 
 import pytest
 import redis
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from fairway.lab.kubereal.build import Tools, cache
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from tests.dealing import Dealing, group, turn
 from tests.support.standing import standing
+
+# The machine may have other things to do.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -10,7 +10,7 @@ from fairway.lab.fleet.fleet import EmbeddedFleet, equal_clusters
 from fairway.lab.processes.service import Child
 from fairway.lab.traces.replay import Progress, ReplayPlan, replay
 from fairway.lab.traces.trace import philly
-from fairway.process.pipeline import STAGES
+from fairway.process.pipeline import HUB, STAGES
 
 CLUSTERS = equal_clusters(3, nodes=2, gpus=8)
 # Every fifth job asks for a whole cluster, so that some have to wait for room.
@@ -51,8 +51,9 @@ async def test_sixty_jobs_on_three_clusters_all_end_and_break_nothing(tmp_path: 
     assert 0 < figures.gpu_utilisation <= 1
     assert report.decided is not None
     assert report.decided.complete, summaries(report.decided)
-    assert list(report.decided.stages) == list(STAGES)
-    assert all(one.identical >= 60 for one in report.decided.stages.values()), summaries(report.decided)
+    assert list(report.decided.stages) == [*STAGES, HUB]
+    identical = [report.decided.stages[name].identical for name in STAGES]
+    assert min(identical) >= 60, summaries(report.decided)
 
 
 @pytest.mark.slow  # test_kill.py kills each in turn

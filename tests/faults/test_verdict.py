@@ -232,7 +232,7 @@ async def test_where_nothing_is_wrong_the_verdict_says_what_was_done() -> None:
     assert verdict.wrong == ()
     assert str(verdict) == (
         "accepted 1, ended 1, cancelled 0, failed 0, refused 0, lost 0, started twice 0, overlapping attempts 0, "
-        "quota excess 0, other breaches 0, attempts 1, longest stall 1.0 s"
+        "quota excess 0, other breaches 0, decided otherwise 0, attempts 1, longest stall 1.0 s"
     )
     recall = wire.Recall(job="job-a", tenant="t", attempt=1, cluster="c0", why=Reason(Code.CANCELLED, "by ann"))
     removed = wire.Removed(job="job-a", tenant="t", attempt=1, cluster="c0")

@@ -152,7 +152,7 @@ def assert_recorded(choice: Choice) -> None:
     assert scores(read) == {one.cluster: msgspec.structs.asdict(one.score) for one in choice.verdicts if one.score}
 
 
-@settings(max_examples=60, deadline=None)  # a long life, on a machine with other things to do
+@settings(max_examples=60)  # a long life, on a machine with other things to do
 @given(st.integers(0, 2**32))
 def test_every_choice_is_the_plain_one(seed: int) -> None:
     life = Life(seed)

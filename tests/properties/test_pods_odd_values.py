@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairway.domain.tenancy.profile import LEVELS, Tenancy
@@ -100,7 +100,6 @@ def test_a_plain_pod_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize("site", SITES, ids=lambda site: f"{site.kind} {site.role}")
-@settings(deadline=None)
 @given(data=st.data())
 def test_an_odd_value_anywhere_is_read_or_refused(site: Any, data: st.DataObject) -> None:
     made = site.job()

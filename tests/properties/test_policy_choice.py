@@ -57,7 +57,6 @@ def plain(found: Policy | Refused) -> object:
     return msgspec.to_builtins(found.reasons if isinstance(found, Refused) else found)
 
 
-@settings(deadline=None)
 @given(st.lists(policies(), max_size=12), st.lists(policies(), max_size=2), st.lists(policies()), jobs())
 def test_it_is_the_same(here: list[Policy], along: list[Policy], gone: list[Policy], job: dict[str, Any]) -> None:
     index = PolicyIndex()
@@ -75,7 +74,6 @@ def test_it_is_the_same(here: list[Policy], along: list[Policy], gone: list[Poli
     assert len(index) == len(walked)
 
 
-@settings(deadline=None)
 @given(policies(), jobs())
 def test_of_one_policy_too(one: Policy, job: dict[str, Any]) -> None:
     """A long one, whose entries are not walked, too."""
@@ -83,7 +81,6 @@ def test_of_one_policy_too(one: Policy, job: dict[str, Any]) -> None:
     assert selects(one, job) is selects(long, job) is isinstance(select([one], job), Policy)
 
 
-@settings(deadline=None)
 @given(st.lists(policies(), max_size=12))
 def test_nothing_is_kept_of_policies_that_are_gone(here: list[Policy]) -> None:
     index = PolicyIndex()
@@ -94,7 +91,7 @@ def test_nothing_is_kept_of_policies_that_are_gone(here: list[Policy]) -> None:
     assert not index.__dict__["_all"] and not index.__dict__["_places"]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(
     st.lists(st.lists(expressions(), min_size=1, max_size=3).map(tuple), min_size=1, max_size=4),
     st.dictionaries(st.sampled_from(KEYS), st.sampled_from((*VALUES, "z"))),

@@ -121,7 +121,7 @@ def check(store: MemoryStore) -> None:
     assert usage.get("root/a|kube-queue/max-jobs", 0) <= 3
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(moves, max_size=40))
 def test_usage_is_what_charged_jobs_have_and_what_is_owed_and_never_more_than_the_maximum(
     played: list[tuple[int, str, str]],

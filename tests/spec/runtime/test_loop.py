@@ -129,24 +129,6 @@ async def test_losing_the_store_again_while_opening_does_not_end_the_service() -
         assert (Memory.opens, one.notes()) == (2, ["a"])
 
 
-async def test_what_was_sent_with_a_call_is_in_no_decision_that_follows() -> None:
-    """No record has it: nobody could decide that again."""
-    made: list[Outcome] = []
-
-    def seen(memory: Memory, heard: Heard, now: int) -> Decision:
-        made.extend(heard.outcomes)
-        return decide(memory, heard, now)
-
-    async with bench() as one:
-        await one.crash()
-        one.service = msgspec.structs.replace(one.service, decide=seen)
-        one.start()
-        await one.say("calls")
-        await one.clock.advance(1)
-        assert one.notes() == ["calls"]
-    assert [(each.call.verb, each.call.body) for each in made] == [("calls", None)]
-
-
 @pytest.mark.parametrize("bad", ["garbage", "raises", "breaks", "unreadable"])
 async def test_one_message_that_fails_does_not_stop_the_others_and_ends_among_the_dead_letters(bad: str) -> None:
     async with bench() as one:
@@ -218,22 +200,6 @@ async def test_what_could_not_be_said_before_the_store_was_wiped_is_decided_agai
         assert one.bus.waiting == 0
 
 
-async def test_a_call_that_hangs_keeps_nobody_else_waiting_and_is_made_once_however_often_its_message_comes() -> None:
-    async with bench() as one:
-        await one.say("hangs", "a", "calls")
-        await settle()
-        await one.say("b")
-        await settle()
-        assert one.notes() == ["a", "b", "calls"]
-        # As the server does when it was not acknowledged for long.
-        one.bus.crashed("s")
-        await settle()
-        assert one.acted == ["hangs", "calls"]
-        one.answers.set()
-        await settle()
-        assert (one.notes(), one.bus.waiting) == (["a", "b", "calls", "hangs"], 0)
-
-
 async def test_what_an_instance_has_in_hand_when_another_takes_its_lease_is_for_that_one() -> None:
     async with bench() as one:
         await one.crash()
@@ -253,15 +219,3 @@ async def test_what_an_instance_has_in_hand_when_another_takes_its_lease_is_for_
         one.store.expire("s")
         await one.clock.advance(1)
         assert (one.notes(), one.bus.waiting) == (["a", "b"], 0)
-
-
-async def test_of_a_cluster_that_hangs_only_so_many_calls_are_under_way_and_none_is_lost() -> None:
-    async with bench() as one:
-        names = {f"hangs-{number}" for number in range(1_100)}
-        await one.say(*names, "a")
-        await settle()
-        assert (one.notes(), len(one.acted)) == (["a"], 128)
-        one.answers.set()
-        await one.clock.advance(10)
-        assert (set(one.notes()), one.bus.waiting) == ({*names, "a"}, 0)
-        assert sorted(one.acted) == sorted(names)

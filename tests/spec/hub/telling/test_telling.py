@@ -4,17 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from fairway.hub import messages as local
-from fairway.hub.telling.bindings import KIND as BINDING
 from fairway.hub.telling.pending_update import UNCLAIMED_MS
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.hub_driver import HubDriver
 from tests.spec.builders.lives import Life
-from tests.spec.builders.scripted_hub import not_taken, unreachable
+from tests.spec.builders.scripted_hub import unreachable
 from tests.spec.hub.hub_objects import JOB, job
 from tests.spec.hub.intake.test_owners_wish import up, waiting
-from tests.spec.hub.intake.test_what_holds import ALL, MOMENT, TRAIN, running
+from tests.spec.hub.intake.test_what_holds import ALL, TRAIN
 
 FULL = Reason(Code.WAITING_FOR_ROOM, "none of 3 clusters can take it now")
 OOM = Reason(Code.JOB_FAILED, "exit code 137")
@@ -191,57 +189,6 @@ def test_of_many_all_are_told_within_seconds_and_never_too_many_at_once() -> Non
     assert sum(counts) == 300
     assert max(counts) <= 100
     assert one.inbox.open == {}
-
-
-def test_a_hub_without_bindings_is_told_by_events_alone_and_has_them_once_it_serves_them() -> None:
-    one = HubDriver(served=False)
-    one.apply(ALL, TRAIN)
-    one.run(MOMENT)
-    running(one)
-    one.run(5_000)
-    assert (one.events(TRAIN), "bind" in one.hub.verbs()) == (["Running"], False)
-    one.served = True
-    one.restart()
-    one.run(5_000)
-    assert one.conditions(TRAIN)["Scheduled"][0] == "True"
-
-
-def test_nobody_is_told_before_it_is_known_whether_there_are_bindings() -> None:
-    """Else a word would be acknowledged that the binding does not have when this process dies."""
-    one = HubDriver()
-    one.apply(ALL, TRAIN)
-    one.run(MOMENT)
-    one.start()
-    one.inbox.local(local.ComplaintsRead(()))
-    one.see(one.hub.objects)
-    one.inbox.local(local.ObjectsListed())
-    running(one)
-    one.run(30_000)
-    assert (one.events(TRAIN), len(one.inbox.open)) == ([], 4)
-    one.inbox.local(local.BindingsListed())
-    one.run(5_000)
-    assert (one.events(TRAIN), one.inbox.open) == (["Running"], {})
-    assert one.conditions(TRAIN)["Scheduled"][0] == "True"
-
-
-def test_a_hub_that_serves_no_bindings_any_more_is_not_asked_for_each() -> None:
-    one, life = waiting()
-    one.hub.refuses["bind"] = not_taken(code="NotServed")
-    back(one, life)
-    one.run(3_000)
-    asked = one.hub.verbs().count("bind")
-    back(one, life, OOM)
-    one.run(3_000)
-    assert one.hub.verbs().count("bind") == asked
-    assert one.inbox.open == {}
-
-
-def test_the_binding_of_an_object_that_went_while_nobody_looked_goes_too() -> None:
-    one, _ = waiting()
-    del one.hub.objects[JOB, "team-a", "train"]
-    one.restart()
-    one.run(5_000)
-    assert [key for key in one.hub.objects if key[0] == BINDING] == []
 
 
 def test_the_end_is_in_the_binding_with_the_last_status() -> None:
