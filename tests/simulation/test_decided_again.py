@@ -9,12 +9,14 @@ from fairway.lab.simulation.run import simulate
 _LEAST_KNOWN = 0.9
 
 
+@pytest.mark.parametrize("hub", [False, True], ids=["without a hub", "with a hub"])
 @pytest.mark.parametrize("profile", ["calm", "rough", "hostile"])
 @pytest.mark.parametrize("seed", [1, 4])
-def test_every_decision_is_the_same_again(seed: int, profile: str) -> None:
-    outcome = simulate(RunPlan(seed, hours=0.2, profile=profile, jobs=24, replay=True))
+def test_every_decision_is_the_same_again(seed: int, profile: str, hub: bool) -> None:
+    outcome = simulate(RunPlan(seed, hours=0.2, profile=profile, jobs=24, replay=True, hub=hub))
     assert [one for one in outcome.violations if one.rule == "replay"] == []
     again = dict(outcome.decided_again)
+    assert (again.pop("hub") > 0) == hub
     unknown = again.pop("unknown")
     assert again.pop("unsaid") >= 0
     assert min(again.values()) > 0

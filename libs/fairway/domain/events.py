@@ -131,12 +131,14 @@ def made_up(stored: Job | None, before: Job) -> list[Write]:
 
 
 def farewell(job: Job) -> list[Write]:
-    """A job that ends is no longer live, and its name is free again: for another job, so only once."""
+    """A job that ends is no longer live, and its name is free again: for another job, so only once. Of one that was
+    refused so is its client's id, where that cannot take another one: its row then has no digest."""
     if job.spec is None:
         return []
     work = job.spec.workload
     key = name_key(work.namespace, work.kind, work.name)
-    return [Put(decision.LIVE, job.id, None), Put(decision.NAMES, key, None)]
+    again = [Put(decision.CLIENTS, job.spec.client, (job.id, ""))] if job.asked_anew else []
+    return [Put(decision.LIVE, job.id, None), Put(decision.NAMES, key, None), *again]
 
 
 def current(view: JobRows, message: JobMessage, *states: str) -> Job | None:

@@ -99,6 +99,20 @@ class Job(Struct, frozen=True, omit_defaults=True):
         return self.first_manifest or (self.spec.manifest if self.spec else None)
 
     @property
+    def refused_as(self) -> str:
+        """The digest of the submission that was refused: at the door, or by the quota after it was understood. Empty
+        when none was."""
+        if self.state is not State.REJECTED:
+            return ""
+        return self.submitted_as.sha256 if self.submitted_as else self.refused
+
+    @property
+    def asked_anew(self) -> bool:
+        """Whether its client may ask for another one under the same id: who edits an object of the hub that was
+        refused cannot give it a new one."""
+        return self.state is State.REJECTED and bool(self.hub_uid)
+
+    @property
     def hub_uid(self) -> str:
         """The uid of the hub's object that it stands for; empty when it did not come from there."""
         hub = self.spec.hub if self.spec else self.hub

@@ -21,7 +21,8 @@ MOST_LOCAL = 10_000
 
 
 class Item(Struct):
-    """One message with the way back to where it came from. `known` is what is known of it by now, once it was heard."""
+    """One message with the way back to where it came from. `known` is what is known of it by now, once it was heard. A
+    local one counts until the service begins anew, and is of that `beginning`."""
 
     delivery: Delivery
     consumer: Consumer[Any] | None = None
@@ -29,6 +30,7 @@ class Item(Struct):
     local: object = None
     inbox: "Inbox | None" = None
     known: Heard[Any] | None = None
+    beginning: int = 0
 
     @property
     def durable(self) -> bool:
@@ -77,6 +79,7 @@ class Inbox:
         self._sources: list[Source] = []
         self._kept: dict[str, Item] = {}
         self._count = 0
+        self._beginning = 0
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -116,7 +119,7 @@ class Inbox:
         """A local message. It is not stored: whoever puts it sees to it that it comes again after a restart."""
         self._count += 1
         name = name or message_id(self._world.owner, self._service.name, self._count)
-        self.put_back(Item(Delivery(name, "", b""), local=message, inbox=self))
+        self.put_back(Item(Delivery(name, "", b""), local=message, inbox=self, beginning=self._beginning))
 
     async def room(self) -> None:
         """Returns when not too much waits, for who can put in any number of messages, and may listen later."""
@@ -160,14 +163,19 @@ class Inbox:
             self.put(one.message)
 
     def begin_anew(self) -> None:
-        """What the service was told by itself, or by what runs beside it, is not so any more. What was kept is heard
-        again."""
+        """What the service was told by itself, or by what runs beside it, is not so any more, wherever it is by now.
+        What was kept is heard again."""
+        self._beginning += 1
         for task in self._later:
             task.cancel()
         self._local = deque((*(item for item in self._local if item.durable), *self._kept.values()))
         self._kept.clear()
         self._wake.set()
         self._less.set()
+
+    def outdated(self, item: Item) -> bool:
+        """Whether it is a local message from before the service began anew."""
+        return not item.durable and item.beginning != self._beginning
 
     async def pause(self, seconds: float) -> None:
         """For what runs beside the service: waits by the service's clock."""
@@ -183,11 +191,12 @@ class Inbox:
                 self._less.set()
 
     async def next(self) -> list[Item]:
-        """All that waits, as one batch if it is not too large: a round costs as much for two messages as for one."""
+        """All that waits, as one batch if it is not too large: a round costs as much for two messages as for one. There
+        may be nothing that counts."""
         batch = await self._line.get()
         while len(batch) < self._service.most and not self._line.empty():
             batch += self._line.get_nowait()
-        return batch
+        return [one for one in batch if not self.outdated(one)]
 
     def ack(self, items: Sequence[Item]) -> None:
         by_source: dict[int, tuple[Source, list[Delivery]]] = {}

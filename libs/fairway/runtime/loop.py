@@ -136,6 +136,7 @@ class Loop:
                 log.warning("waiting", service=self.service.name, cause=str(error))
                 await self.world.clock.sleep(0.5)
                 await self._open()
+            plans = [one for one in plans if not self.inbox.outdated(one.item)]
             stood_by = self._tasks.listening is None
             self._listen()
             if stood_by:

@@ -9,7 +9,7 @@ from fairway.admission.view import SERVICE, View
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put
 from fairway.domain.events import Teller, another_id, name_key
-from fairway.domain.job import Job, State
+from fairway.domain.job import Job
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
@@ -29,7 +29,7 @@ def decide(view: View, heard: Heard[wire.Manifested], now: int) -> Decision:
 def _submission(view: View, heard: Heard[wire.Manifested], now: int) -> Decision:
     seen = view.understood[heard.id]
     before = view.jobs.get(seen.job)
-    if before is not None and before.refused == seen.digest:
+    if before is not None and before.refused_as == seen.digest:
         return NOTHING  # refused already, in the same words
     known = _known_client(view, heard, seen)
     if known is not None and seen.digest in (known[1], _counts_now(before)):
@@ -58,17 +58,20 @@ def _submission(view: View, heard: Heard[wire.Manifested], now: int) -> Decision
     teller = Teller(view, SERVICE, heard, now, job)
     teller.say(wire.Admitted, tenant=seen.tenant, attempt=1, spec=seen.spec)
     writes = (
-        Put(decision.CLIENTS, seen.client, (job, seen.digest), expect=0),
+        Put(decision.CLIENTS, seen.client, (job, seen.digest), expect=int(seen.client in view.clients)),
         Put(decision.NAMES, key, job, expect=0),
     )
     return Decision((teller.step(*writes, *place(view, heard)),))
 
 
 def _known_client(view: View, heard: Heard[wire.Manifested], seen: Understood) -> tuple[str, str] | None:
-    """The job that this client id made before, and the digest of its manifest."""
+    """The job that this client id made before, and the digest of its manifest. Without a digest it was refused, and the
+    client may ask for another one."""
     known = view.clients.get(seen.client)
+    if known is not None and not known[1]:
+        return None
     before = view.jobs.get(seen.job)
-    if known is None and before is not None and not _anew(before, heard.message):
+    if known is None and before is not None and not before.asked_anew:
         return before.id, before.submitted_as.sha256 if before.submitted_as else before.refused
     return known
 
@@ -76,11 +79,6 @@ def _known_client(view: View, heard: Heard[wire.Manifested], seen: Understood) -
 def _counts_now(job: Job | None) -> str:
     """The digest of its manifest, which may be another one than was submitted."""
     return job.spec.manifest.sha256 if job is not None and job.spec is not None else ""
-
-
-def _anew(before: Job, message: wire.Manifested) -> bool:
-    """An object of the hub that was refused and then edited is a new job: who edits it cannot give it a new id."""
-    return before.state is State.REJECTED and message.hub is not None
 
 
 def _rejected(view: View, heard: Heard[wire.Manifested], now: int, seen: Understood, *reasons: Reason) -> Decision:

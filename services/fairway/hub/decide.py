@@ -71,6 +71,8 @@ def _object_seen(view: View, heard: Heard[Hears], message: ObjectSeen, now: int)
         return gone(view, one.uid, now)
     if message.place != known.place:
         return Decision()  # it was seen anew since, or in another version
+    if known.unread:
+        return Decision(again_in=0)
     if not known.submitted or known.refused:
         return Decision(reminders=turn_for(view, one.uid, now))
     made = changed(view, heard, known, one, now)

@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Struct, field
 
 from fairway.domain.held_object import HeldObject
-from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.domain.submission import HUB_CLIENT
 from fairway.hub.telling.pending_update import PendingUpdate, ToldUpdate
@@ -67,14 +66,15 @@ class OwnersWish(Struct):
 
 class JobObject(Struct):
     """`one` has its manifest until it is handed on. `job` is the id of the job that stands for it; until it is
-    `submitted` of the one that will. `since` is when it was first seen (ms), `place` that of what was seen last.
-    `refused` is the digest of the submission that was refused."""
+    `submitted` of the one that will; `unread`: that one's row is to be read first. `since` is when it was first seen
+    (ms), `place` that of what was seen last. `refused` is the digest of the submission that was refused."""
 
     one: HubObject
     job: str
     since: int
     place: int = 0
     submitted: bool = False
+    unread: bool = False
     refused: str = ""
     held: HeldObject | None = None
     wish: OwnersWish = field(default_factory=OwnersWish)
@@ -112,11 +112,6 @@ def _without(manifest: Json, path: tuple[str, ...]) -> Json:
     if not rest:
         return {key: value for key, value in manifest.items() if key != first}
     return {**manifest, first: _without(inside, tuple(rest))} if isinstance(inside, dict) else manifest
-
-
-def refused_as(job: Job) -> str:
-    """The digest of the submission that was refused: at the door, or by the quota after it was understood."""
-    return job.submitted_as.sha256 if job.submitted_as else job.refused
 
 
 def suspended(one: HubObject) -> bool:

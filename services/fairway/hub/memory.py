@@ -112,6 +112,8 @@ class HubMemory(JobsMemory[Hears]):
         known = self.objects.get(one.uid) or self.objects.left.get(one.uid)
         if known is not None:
             wanted.add(decision.JOBS, known.job)
+        for word in self.objects.early.get(one.uid, ()):
+            wanted.add(decision.JOBS, word.message.job)
 
     def _wants_for_turn(self, wanted: Wanted, now: int) -> None:
         self.turns.batch = self.turns.ripe(now)
@@ -149,9 +151,10 @@ class HubMemory(JobsMemory[Hears]):
                 self.objects.listed = True
             case BindingSeen():
                 self.telling.bindings.see(message)
-            case BindingsListed():
-                self.telling.bindings.served = True
-                for known in self.objects.there.values():
+            case BindingsListed(served):
+                self.telling.bindings.served = served
+                self.telling.bindings.asked = True
+                for known in self.objects.there.values() if served else ():
                     touch(known.pending, now)
             case Turn():
                 self.turns.next_at = None

@@ -59,7 +59,9 @@ class BindingSeen(Struct, frozen=True, tag=True):
 
 
 class BindingsListed(Struct, frozen=True, tag=True):
-    """The hub serves ResourceBindings, and all that are there have been told."""
+    """All ResourceBindings that are there have been told, if the hub has served the kind by now."""
+
+    served: bool = True
 
 
 class Turn(Struct, frozen=True, tag=True):

@@ -205,6 +205,7 @@ _TABLES: Mapping[str, _Table] = {
     "unseen": _dict(_objects, "unseen", str, str),
     "bindings": _dict(lambda known: known.telling.bindings, "there", tuple[str, str], Written),
     "served": _value(lambda known: known.telling.bindings, "served", bool),
+    "asked": _value(lambda known: known.telling.bindings, "asked", bool),
     "paced": _value(lambda known: known.telling.pace, "used", int),
     "showing": _set(_telling, "showing", str),
     "telling": _set(_telling, "telling", str),

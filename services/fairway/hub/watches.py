@@ -86,26 +86,30 @@ class HubWatches:
 
     async def _bindings(self, inbox: LocalMessages) -> None:
         """What is there is read once, whenever the hub begins to serve the kind."""
-        first = True
+        asked = False
         while True:
-            if not self._writes.served.is_set() and await self._are_served(first):
+            served = self._writes.served.is_set()
+            found = None if served else await self._are_served()
+            if found:
                 await self._read_bindings(inbox)
                 self._writes.served.set()
                 inbox.put(BindingsListed())
-            first = False
-            await inbox.pause(_LOOK_AGAIN_S)
+            elif found is False and not asked:
+                log.warning("no bindings", remedy="install deploy/crds on the hub")
+                inbox.put(BindingsListed(served=False))
+            asked = asked or served or found is not None
+            await inbox.pause(_LOOK_AGAIN_S if asked else _AGAIN_S)
 
-    async def _are_served(self, first: bool) -> bool:
+    async def _are_served(self) -> bool | None:
+        """None: the hub does not answer."""
         try:
             # Patching what is not there costs nothing, and is refused only where the kind is not known.
             await self._hub.patch(KIND, "default", "fairway.is-it-served", [])
-        except ClusterRefused as error:
-            if first:
-                log.warning("no bindings", cause=str(error), remedy="install deploy/crds on the hub")
+        except ClusterRefused:
             return False
         except Unreachable as error:
             log.warning("waiting", service=SERVICE, cause=str(error))
-            return False
+            return None
         return True
 
     async def _read_bindings(self, inbox: LocalMessages) -> None:

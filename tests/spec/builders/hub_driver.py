@@ -51,6 +51,8 @@ class HubDriver(HubLoop):
             self.local(local.SettingsListed(kind))
         if self.served:
             self._bindings()
+        else:
+            self.local(local.BindingsListed(served=False))
         self.see([key for key in self.hub.objects if key[0] in KINDS])
         self.local(local.ObjectsListed())
         self.run()

@@ -165,7 +165,7 @@ def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Wo
         if job.spec is None:
             continue
         if job.spec.client and job.submitted_as:
-            working.put(decision.CLIENTS, job.spec.client, [job.id, job.submitted_as.sha256])
+            working.put(decision.CLIENTS, job.spec.client, [job.id, "" if job.asked_anew else job.submitted_as.sha256])
         if job.ended:
             continue
         work = job.spec.workload

@@ -14,7 +14,7 @@ from fairway.domain.submission import digest_of
 from fairway.domain.tenancy.submission_limits import limit_for
 from fairway.hub.intake.owners_wish import revised
 from fairway.hub.intake.submit import submission_of
-from fairway.hub.job_object import JobObject, client_of, job_of, named, refused_as, suspended, wish_of
+from fairway.hub.job_object import JobObject, client_of, job_of, named, suspended, wish_of
 from fairway.hub.known_objects import KnownObjects
 from fairway.hub.messages import ObjectSeen
 from fairway.hub.telling import noting as telling
@@ -65,6 +65,8 @@ def rows(view: View, found: ReadRows) -> None:
             unread.add(one.uid)
         if (there := view.objects.get(one.uid)) is not None and not there.submitted:
             _submitted_before(view, there)
+            if there.unread:
+                unread.add(one.uid)
     known.unread = frozenset(unread)
 
 
@@ -74,11 +76,16 @@ def _submitted_before(view: View, known: JobObject) -> None:
     first = job_of(known.one)
     if not newest and first not in view.jobs:
         return
-    known.job = newest or first
+    name = newest or first
+    # Which job is the newest is read together with the rows of those that were known before.
+    known.unread = name not in view.jobs and name != known.job
+    known.job = name
+    if known.unread:
+        return
     known.submitted = True
     job = view.jobs.get(known.job)
     if job is not None and job.state is State.REJECTED:
-        known.refused = refused_as(job)
+        known.refused = job.refused_as
 
 
 def job_anew(view: View, uid: str, now: int) -> tuple[str, ...]:
@@ -94,7 +101,7 @@ def refused_again(view: View, uid: str, now: int) -> None:
         job = view.jobs.get(name)
         if job is not None and job.state is State.REJECTED:
             view.objects[uid].job = name
-            view.objects[uid].refused = refused_as(job)
+            view.objects[uid].refused = job.refused_as
 
 
 def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) -> None:
@@ -125,15 +132,18 @@ def _gone(view: View, one: HubObject) -> None:
 
 def _present(view: View, one: HubObject, place: int, now: int) -> None:
     known = view.objects.get(one.uid)
-    new = known is None
+    new = known is None or known.unread
     if known is None:
         known = view.objects.there[one.uid] = JobObject(one, job_of(one), now)
         view.objects.unseen.pop(one.uid, None)
         known.held = view.objects.held_before.pop(one.uid, None)
+    known.unread = False
     if not known.submitted:
         _submitted_before(view, known)
     known.one = one
     known.place = place
+    if known.unread:
+        return
     _see_status(known, one, now)
     known.wish.digest = wish_of(one)
     known.wish.suspended = suspended(one)

@@ -20,11 +20,13 @@ class Written(Struct, frozen=True):
 
 
 class KnownBindings:
-    """`served`: the hub has the kind; without it nothing is written. `there` are those that it has."""
+    """`served`: the hub has the kind; without it nothing is written. Until it was `asked` nobody is told anything:
+    words are acknowledged when the binding has them, too. `there` are those that it has."""
 
     def __init__(self) -> None:
         self.there: dict[tuple[str, str], Written] = {}
         self.served = False
+        self.asked = False
 
     def see(self, one: BindingSeen) -> None:
         self.there[one.namespace, one.name] = Written(one.owner, one.digest, one.stamps, one.change)

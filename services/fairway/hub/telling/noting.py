@@ -5,7 +5,7 @@ from typing import Any
 from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.domain.job import Job
 from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, NOT_TAKEN, STATUS, UNBIND
-from fairway.hub.job_object import JobObject, refused_as
+from fairway.hub.job_object import JobObject
 from fairway.hub.messages import SettingSeen, Show, Tell, Turn, Unbind
 from fairway.hub.settings.judge import mark_of, seen_as
 from fairway.hub.telling import pending_update as pending
@@ -69,7 +69,7 @@ def _of_wish(view: View, known: JobObject, job: Job | None, message: JobMessage)
     wish = known.wish
     match message:
         case wire.Rejected():
-            known.refused = (refused_as(job) if job is not None else "") or _OTHER
+            known.refused = (job.refused_as if job is not None else "") or _OTHER
             view.objects.asked_again.add(known.one.uid)  # it may have changed already
         case wire.Unchanged(digest=digest, why=why) if wish.asked in ("", digest):
             wish.refusal = why
@@ -175,7 +175,7 @@ def _over(view: View, message: object, now: int) -> None:
     match message:
         case Tell(uid):
             view.telling.telling.discard(uid)
-            if (known := view.objects.get(uid)) is not None:
+            if view.telling.bindings.asked and (known := view.objects.get(uid)) is not None:
                 if known.pending.due and known.shown.wanted is None:
                     pending.told(known.pending, tuple(known.pending.ids))
                     known.pending.over = []

@@ -26,7 +26,7 @@ _OVER = wire.Failed | wire.Lost
 def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
     """Once what is to be told stands still, and the hub may be written to."""
     one = view.objects.get(message.uid)
-    if one is None or not one.pending.due:
+    if one is None or not one.pending.due or not view.telling.bindings.asked:
         return Decision()
     if heard.outcomes:
         return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision(again_in=0)

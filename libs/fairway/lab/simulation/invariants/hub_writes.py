@@ -139,16 +139,19 @@ class HubChecks:
         self._status(kind, name, event)
 
     def _status(self, kind: str, name: str, event: Event) -> None:
-        """An end is shown when it was said, and is not taken back."""
+        """An end is shown when it was said, or is about to be (its row says so), and is not taken back."""
         assert event.old is not None, "asked of changes"
         uid = uid_of(event.new)
         before, after = (shown(kind, one.obj.get("status")) for one in (event.old, event.new))
         lives = self._lives.get(uid, _Lives())
-        if after in _OVER and before not in _OVER and not lives.ended:
+        if after in _OVER and before not in _OVER and not (lives.ended or self._has_ended(uid)):
             self._breach("hub status", name, f"its object shows that it {after}, and nobody has said so")
         by_hand = self._hub.wanted[uid].by_hand
         if before in _OVER and after != before and not by_hand and not lives.refused:
             self._breach("hub status", name, f"its object showed that it {before}, and then that it {after}")
+
+    def _has_ended(self, uid: str) -> bool:
+        return any(job.ended for job in rows(self._fleet).values() if job.hub_uid == uid)
 
     def _owns(self, process: SimulatedProcess) -> None:
         """Who has not got the lease any more writes only what it set out to write before it could know."""
@@ -163,7 +166,7 @@ class HubChecks:
         """Who changes or holds a job twice is answered twice; and a service that begins anew, as it does in trouble,
         does not know which reasons to wait it has told."""
         trouble = self._fleet.faults.profile.wipes and isinstance(cause, wire.Blocked | wire.Queue)
-        return (one.key.name,) if trouble or isinstance(cause, wire.Unchanged | wire.Held) else ()
+        return (one.key.name,) if trouble or isinstance(cause, wire.Amended | wire.Unchanged | wire.Held) else ()
 
     # Everything.
 
