@@ -11,7 +11,7 @@ from fairway.lab.kubesim import SimCluster
 from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.lab.kubesim.cluster_port import KubesimCluster
 from fairway.lab.simulation.hub.cluster import SimulatedHub
-from fairway.lab.simulation.hub.port import HubPort, HubWriter
+from fairway.lab.simulation.hub.port import HubPort
 from fairway.lab.simulation.people.faults import PROFILES, FaultInjector
 from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime import cluster_port
@@ -140,7 +140,7 @@ class Hub:
         faults = FaultInjector(PROFILES["calm"], Random("hub"))
         process = SimulatedProcess("hub-a", faults, lambda one: None)
         self.hub = SimulatedHub(SystemClock())
-        self.cluster: cluster_port.Cluster = HubPort(process, self.hub, faults, HubWriter())
+        self.cluster: cluster_port.Cluster = HubPort(process, self.hub, faults)
 
     def refuse(self, mode: str, for_ms: int = 0) -> None:
         self.hub.away = True

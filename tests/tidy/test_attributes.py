@@ -15,7 +15,6 @@ _ENGINE = {
 # Not divided yet.
 _STILL = {
     "tests/support/memory/cluster.py:MemoryCluster": 15,
-    "libs/fairway/lab/simulation/fleet.py:SimulatedFleet": 14,
     "libs/fairway/lab/traces/replay.py:Replay": 14,
     "tests/faults/arena/links.py:Link": 12,
     "tests/kubernetes/matrix/fleet.py:House": 15,

@@ -69,12 +69,20 @@ class Messages:
         return next((one for one in found if one.behind == behind), None)
 
 
+class _Folded(Struct, frozen=True):
+    """A job as of one event. Between the events of the working set that was born at `gap`, one or more are not in the
+    record (0: none is missing); they are in what that set had."""
+
+    job: Job | None
+    gap: int = 0
+
+
 class FoldedRows:
     """Rows of jobs, folded from their events when they are asked for."""
 
     def __init__(self) -> None:
         self._events: dict[str, dict[int, list[Said]]] = defaultdict(lambda: defaultdict(list))
-        self._folded: dict[str, dict[tuple[int, str], Job | None]] = defaultdict(dict)
+        self._folded: dict[str, dict[tuple[int, str], _Folded]] = defaultdict(dict)
         self._over: deque[tuple[int, str]] = deque()
 
     def put(self, said: Said) -> None:
@@ -88,10 +96,11 @@ class FoldedRows:
             self._folded.pop(name, None)
 
     def row(self, job: str, rev: int, born: int) -> bytes | None:
-        """As the store had it in the working set that was `born` there."""
+        """As the store had it in the working set that was `born` there. The next set was made over what is missing of
+        this one; in this one it is not known."""
         said = self._counted(job, rev, born)
-        folded = self._fold(said) if said is not None else None
-        return None if folded is None else _encode(row_of(folded))
+        folded = self._fold(said) if said is not None else _Folded(None)
+        return None if folded.job is None or folded.gap == born else _encode(row_of(folded.job))
 
     def _counted(self, job: str, rev: int, born: int) -> Said | None:
         """The event that brought the job to this revision: of several working sets the newest, as far as it was stored
@@ -100,17 +109,17 @@ class FoldedRows:
         counted = [one for one in events if one.event.epoch == born or max(one.event.epoch, one.sequence) < born]
         return max(counted, key=lambda one: (one.event.epoch, -one.sequence), default=None)
 
-    def _fold(self, said: Said) -> Job | None:
+    def _fold(self, said: Said) -> _Folded:
         known = self._folded[said.event.job]
         chain = []
         one: Said | None = said
         while one is not None and (one.event.rev, one.name) not in known:
             chain.append(one)
             one = self._before(one)
-        job = known[one.event.rev, one.name] if one is not None else None
+        folded = known[one.event.rev, one.name] if one is not None else _Folded(None)
         for one in reversed(chain):
-            job = known[one.event.rev, one.name] = _folded(job, one.event)
-        return job
+            folded = known[one.event.rev, one.name] = _on(folded, one.event)
+        return folded
 
     def _before(self, said: Said) -> Said | None:
         event = said.event
@@ -120,12 +129,14 @@ class FoldedRows:
         return None
 
 
-def _folded(job: Job | None, event: JobMessage) -> Job | None:
+def _on(before: _Folded, event: JobMessage) -> _Folded:
+    job = before.job
     try:
-        gap = job is not None and event.rev > job.rev + 1
-        return over_gap(job, event) if job is not None and gap else fold(job, event)
+        if job is not None and event.rev > job.rev + 1:
+            return _Folded(over_gap(job, event), event.epoch)
+        return _Folded(fold(job, event), before.gap)
     except IllegalMove:
-        return job
+        return before
 
 
 class RecordReader:

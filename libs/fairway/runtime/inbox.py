@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -65,6 +65,45 @@ class Item(Struct):
             self.inbox.put_later(self.local, delay_ms, self.delivery.id)
 
 
+class LocalLine:
+    """Local messages, and what is to be handled once more, in the order in which they were put."""
+
+    def __init__(self) -> None:
+        self._items: deque[Item] = deque()
+        self._more = asyncio.Event()
+        self._less = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def put(self, item: Item) -> None:
+        self._items.append(item)
+        self._more.set()
+
+    def begin_anew(self, kept: Iterable[Item]) -> None:
+        """With those that are durable, and what was `kept` behind them."""
+        self._items = deque((*(item for item in self._items if item.durable), *kept))
+        self._more.set()
+        self._less.set()
+
+    def clear(self) -> None:
+        self._items.clear()
+        self._less.set()
+
+    async def room(self) -> None:
+        while len(self._items) >= MOST_LOCAL:
+            self._less.clear()
+            await self._less.wait()
+
+    async def take(self, most: int) -> list[Item]:
+        """Waits until there are any."""
+        while not self._items:
+            self._more.clear()
+            await self._more.wait()
+        self._less.set()
+        return [self._items.popleft() for _ in range(min(most, len(self._items)))]
+
+
 class Inbox:
     """Merges all sources into one line of batches; at most two wait, the rest stays with the bus."""
 
@@ -72,9 +111,7 @@ class Inbox:
         self._service = service
         self._world = world
         self._line: asyncio.Queue[list[Item]] = asyncio.Queue(maxsize=2)
-        self._local: deque[Item] = deque()
-        self._wake = asyncio.Event()
-        self._less = asyncio.Event()
+        self._local = LocalLine()
         self._later: set[asyncio.Task[None]] = set()
         self._sources: list[Source] = []
         self._kept: dict[str, Item] = {}
@@ -103,7 +140,6 @@ class Inbox:
         self._line = asyncio.Queue(maxsize=2)
         self._local.clear()
         self._kept.clear()
-        self._less.set()
         sources = self._sources
         self._sources = []
         for source in sources:
@@ -123,14 +159,11 @@ class Inbox:
 
     async def room(self) -> None:
         """Returns when not too much waits, for who can put in any number of messages, and may listen later."""
-        while len(self._local) >= MOST_LOCAL:
-            self._less.clear()
-            await self._less.wait()
+        await self._local.room()
 
     def put_back(self, item: Item) -> None:
         """To be handled once more, with the next batch."""
-        self._local.append(item)
-        self._wake.set()
+        self._local.put(item)
 
     def put_later(self, message: object, delay_ms: int, name: str) -> None:
         async def wait() -> None:
@@ -168,10 +201,8 @@ class Inbox:
         self._beginning += 1
         for task in self._later:
             task.cancel()
-        self._local = deque((*(item for item in self._local if item.durable), *self._kept.values()))
+        self._local.begin_anew(self._kept.values())
         self._kept.clear()
-        self._wake.set()
-        self._less.set()
 
     def outdated(self, item: Item) -> bool:
         """Whether it is a local message from before the service began anew."""
@@ -183,12 +214,7 @@ class Inbox:
 
     async def _drain(self) -> None:
         while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while self._local:
-                count = min(self._service.most, len(self._local))
-                await self._line.put([self._local.popleft() for _ in range(count)])
-                self._less.set()
+            await self._line.put(await self._local.take(self._service.most))
 
     async def next(self) -> list[Item]:
         """All that waits, as one batch if it is not too large: a round costs as much for two messages as for one. There

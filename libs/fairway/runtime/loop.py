@@ -83,22 +83,13 @@ class Loop:
     async def _stand_by(self) -> None:
         """Another instance has the lease. What this one has in hand, and what it would still be given, is for that
         one."""
-        listening = self._tasks.listening
-        self._tasks.listening = None
-        if listening is not None:
-            listening.cancel()
-            await asyncio.wait((listening,))
+        if await self._tasks.end_listening():
             await self.inbox.give_back()
 
     async def _begin_anew(self) -> None:
         """Of a service with one owner, what runs beside it tells everything once more: its memory knows nothing now."""
-        beside = self._tasks.beside
-        if not self.service.single or beside is None:
-            return
-        self._tasks.beside = None
-        beside.cancel()
-        await asyncio.wait((beside,))
-        self.inbox.begin_anew()
+        if self.service.single and await self._tasks.end_beside():
+            self.inbox.begin_anew()
 
     async def _open(self) -> None:
         await self._begin_anew()

@@ -40,3 +40,24 @@ class LoopTasks:
     group: asyncio.TaskGroup
     listening: asyncio.Task[None] | None = None
     beside: asyncio.Task[None] | None = None
+
+    async def end_listening(self) -> bool:
+        """False where nothing listened."""
+        work = self.listening
+        self.listening = None
+        return await _over(work)
+
+    async def end_beside(self) -> bool:
+        """False where nothing ran there."""
+        work = self.beside
+        self.beside = None
+        return await _over(work)
+
+
+async def _over(work: asyncio.Task[None] | None) -> bool:
+    if work is None:
+        return False
+    await asyncio.sleep(0)  # a task that has not begun would leave its coroutine behind
+    work.cancel()
+    await asyncio.wait((work,))
+    return True

@@ -9,6 +9,7 @@ from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.domain.tenancy.submission_limits import Limits
 from fairway.hub import remembering
 from fairway.hub.intake import noting as intake
+from fairway.hub.intake.after_turn import after_turn
 from fairway.hub.intake.turns import SubmissionTurns, limited
 from fairway.hub.intake.waiting_objects import WaitingObjects
 from fairway.hub.job_object import client_of, job_of
@@ -182,7 +183,7 @@ class HubMemory(JobsMemory[Hears]):
         made = super().make_up(heard, decided, now)
         telling.decided(self, heard, made, now)
         if isinstance(heard.message, Turn):
-            intake.after_turn(self, made, now)
+            after_turn(self, made, now)
         elif isinstance(heard.message, ObjectsListed):
             self.objects.early = {}
         elif isinstance(heard.message, ObjectSeen) and not made.calls:

@@ -88,7 +88,7 @@ def _pieces(entries: Iterable[Any]) -> Iterator[bytes]:
 
 def recall(known: View, table: str, data: bytes) -> None:
     one = _TABLES[table]
-    for entry in msgspec.json.decode(data, type=list[one.kind]):  # type: ignore[name-defined]
+    for entry in msgspec.json.decode(data, type=list[one.kind]):  # type: ignore[name-defined]  # as the table says
         one.take(known, entry)
 
 

@@ -43,7 +43,8 @@ from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.views.members import Members
-from fairway.runtime.views.recorder import RecordedShare, Recorder
+from fairway.runtime.views.recorder import Recorder
+from fairway.runtime.views.recording_limits import RecordedShare, RecordingLimits
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher.silence import LIST_MS
 from fairway.wire import asks
@@ -198,7 +199,8 @@ def composition(parts: Parts) -> Composition:
     def recording(service: str) -> Recorder | None:
         if not parts.settings.views_mib or service not in STAGES:
             return None
-        return Recorder((service, parts.ids.new()), parts.bus, parts.catalog, RecordedShare(parts.settings.views_share))
+        limits = RecordingLimits(RecordedShare(parts.settings.views_share))
+        return Recorder((service, parts.ids.new()), parts.bus, parts.catalog, limits)
 
     return Composition(
         parts.world,

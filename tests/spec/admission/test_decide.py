@@ -13,13 +13,14 @@ from fairway.domain.fold import born
 from fairway.domain.job import Job
 from fairway.domain.names import job_id
 from fairway.domain.tenancy.submission_limits import Limits
+from fairway.quota.decide import decide as quota
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code
 from tests.spec.builders.lives import T0, S, admitted
-from tests.spec.builders.views import events, puts, told, verbs
+from tests.spec.builders.views import events, of, puts, told, tree, verbs
 
 NOW = T0 + 60 * S
 ID = job_id("team-a", "c1", "train")
@@ -130,6 +131,39 @@ def test_a_corrected_manifest_under_a_refused_client_id_is_told_to_use_another()
     bad = submitted(manifest(labels={"-": "-"}))
     good = submitted()
     (said,) = events(decide(view(good, **after(decide(view(bad), bad, NOW))), good, NOW))
+    assert (said.verb, said.reasons[0].remedy) == ("rejected", "use a new client id")
+
+
+def refused_by_the_quota(hub: wire.HubRef | None) -> tuple[Heard, dict[str, Any]]:
+    """What was submitted, and the rows once the quota had refused its job."""
+    heard = submitted(hub=hub)
+    (said,) = events(decide(view(heard), heard, NOW))
+    rows = of(tree=tree(jobs=0))
+    rows.jobs[ID] = born(said)
+    rows.revs[ID] = 1
+    out = quota(rows, told(said), NOW)
+    assert verbs(out) == ["rejected"]
+    return heard, {**after(out), "clients": {"team-a/c1": (ID, said.spec.manifest.sha256)} | puts(out, "clients")}
+
+
+def test_an_object_of_the_hub_that_the_quota_refused_is_a_job_of_its_own_once_it_was_edited() -> None:
+    """Who edits it cannot give it another client id."""
+    hub = wire.HubRef("u-1", "jobs")
+    heard, rows = refused_by_the_quota(hub)
+    assert decide(view(heard, **rows), heard, NOW) == NOTHING, "it says the same again"
+    edited = submitted(manifest(labels={"a": "b"}), hub=hub)
+    decision = decide(view(edited, **rows), edited, NOW)
+    (said,) = events(decision)
+    assert (said.verb, said.job != ID) == ("admitted", True)
+    assert puts(decision, "clients") == {"team-a/c1": (said.job, said.spec.manifest.sha256)}
+    (guard,) = [write.expect for write in decision.steps[0].writes if write.table == "clients"]
+    assert guard == 1, "in place of what was refused"
+
+
+def test_whoever_can_take_another_client_id_has_to() -> None:
+    _, rows = refused_by_the_quota(None)
+    other = submitted(manifest(labels={"a": "b"}))
+    (said,) = events(decide(view(other, **rows), other, NOW))
     assert (said.verb, said.reasons[0].remedy) == ("rejected", "use a new client id")
 
 

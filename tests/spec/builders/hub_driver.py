@@ -45,16 +45,16 @@ class HubDriver(HubLoop):
 
     def list_all(self) -> None:
         """The hub is told of as its watches tell it, from the beginning."""
-        self.local(local.ComplaintsRead(self.record.complaints()))
+        self.inbox.local(local.ComplaintsRead(self.record.complaints()))
         for kind in sorted(WATCHED):
             self.see([key for key in self.hub.objects if key[0] == kind])
-            self.local(local.SettingsListed(kind))
+            self.inbox.local(local.SettingsListed(kind))
         if self.served:
             self._bindings()
         else:
-            self.local(local.BindingsListed(served=False))
+            self.inbox.local(local.BindingsListed(served=False))
         self.see([key for key in self.hub.objects if key[0] in KINDS])
-        self.local(local.ObjectsListed())
+        self.inbox.local(local.ObjectsListed())
         self.run()
 
     def _bindings(self) -> None:
@@ -63,8 +63,8 @@ class HubDriver(HubLoop):
                 meta = found["metadata"]
                 owner = meta["ownerReferences"][0]["uid"]
                 seen = (namespace, name, owner, meta["annotations"][DIGEST], stamps_of(found), change_of(found))
-                self.local(local.BindingSeen(*seen))
-        self.local(local.BindingsListed())
+                self.inbox.local(local.BindingSeen(*seen))
+        self.inbox.local(local.BindingsListed())
 
     # What happens.
     def apply(self, *objects: HubObject) -> None:
@@ -83,7 +83,7 @@ class HubDriver(HubLoop):
 
     def _show(self, kind: str, manifest: Json, gone: bool = False) -> None:
         seen = local.SettingSeen if kind in WATCHED else local.ObjectSeen
-        self.local(seen(kind, manifest, gone, next(self._places)))
+        self.inbox.local(seen(kind, manifest, gone, next(self._places)))
 
     def show(self, one: HubObject, status: Json) -> None:
         """Somebody else writes the status of an object."""
@@ -118,7 +118,7 @@ class HubDriver(HubLoop):
         if not isinstance(message, OfJobs | Shown):
             return ""
         rev = message.rev if isinstance(message, JobMessage) else 0
-        return self.deliver(f"{message.job}-{rev}" if rev else "", message)
+        return self.inbox.deliver(f"{message.job}-{rev}" if rev else "", message)
 
     def member(self, life: Life, status: Json, version: str = "", **fields: Any) -> str:
         """The member's object shows this."""
@@ -127,7 +127,8 @@ class HubDriver(HubLoop):
         return self.hear(Shown(version=version, status=status, **told))
 
     def echo(self) -> None:
-        changed, self.hub.changed = self.hub.changed, []
+        changed = self.hub.changed
+        self.hub.changed = []
         self.see(key for key in dict.fromkeys(changed) if key in self.hub.objects)
 
     # What can be looked at.

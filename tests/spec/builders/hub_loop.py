@@ -1,8 +1,6 @@
 """Plays the loop for the hub service, on a clock that stands still until it is told to go on. Beside its memory a
 second one follows, made of what the first one remembered: it has to decide the same on everything."""
 
-import itertools
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -13,6 +11,7 @@ from fairway.hub.decide import decide
 from fairway.hub.memory import HubMemory
 from fairway.runtime.ports import ReadRows
 from fairway.runtime.views.settings import Catalog
+from tests.spec.builders.hub_inbox import HubInbox
 from tests.spec.builders.lives import T0
 from tests.spec.builders.scripted_hub import ScriptedHub
 from tests.spec.builders.scripted_record import ScriptedRecord
@@ -49,40 +48,23 @@ class SecondMemory:
 
 
 class HubLoop:
-    """`acked` are the ids of the messages of the record that need not come again; `open` those that would."""
-
     def __init__(self) -> None:
         self.now = T0
+        self.inbox = HubInbox()
         self.hub = ScriptedHub()
         self.record = ScriptedRecord()
         self.hub.manifests = self.record.manifest
-        self.acked: list[str] = []
-        self.open: dict[str, Heard[Any]] = {}
-        self._kept: set[str] = set()
-        self._ids = itertools.count(1)
 
     def begin(self, catalog: Catalog) -> None:
         """A process begins: whatever the last one had in hand comes again."""
         self._catalog = catalog
         self.memory = HubMemory(catalog)
         self._rounds = 0
-        self._later: list[tuple[int, Heard[Any]]] = []
-        self._kept.clear()
         self.memory.begin()
         wanted = self.memory.first(None)
         while wanted is not None:
             wanted = self.memory.first(self.record.read(wanted))
-        self._line = [structs.replace(one, delivered=one.delivered + 1) for one in self.open.values()]
-
-    def local(self, message: object) -> None:
-        self._line.append(Heard(f"l{next(self._ids)}", message))
-
-    def deliver(self, name: str, message: object) -> str:
-        """A message of the record; without a name it is given one."""
-        name = name or f"m{next(self._ids)}"
-        self.open[name] = Heard(name, message, sequence=next(self._ids))
-        self._line.append(self.open[name])
-        return name
+        self.inbox.begin()
 
     def echo(self) -> None:
         """The watch shows what was changed on the hub."""
@@ -93,22 +75,20 @@ class HubLoop:
         end = self.now + ms
         while True:
             self._rest()
-            due = min((at for at, _ in self._later), default=None)
+            due = self.inbox.due_at()
             if due is None or due > end:
                 break
             self.now = max(self.now, due)
-            self._line += [heard for at, heard in self._later if at <= self.now]
-            self._later = [(at, heard) for at, heard in self._later if at > self.now]
+            self.inbox.fall_due(self.now)
         self.now = end
 
     def _rest(self) -> None:
         """Until nothing is left to do in this moment."""
         for _ in range(_ENDLESS):
-            if not self._line:
+            if not self.inbox.line:
                 return
-            batch, self._line = self._line[:MOST], self._line[MOST:]
-            self._round(batch)
-        raise AssertionError(f"it goes on for ever: {self._line[:3]}")
+            self._round(self.inbox.batch(MOST))
+        raise AssertionError(f"it goes on for ever: {self.inbox.line[:3]}")
 
     def _round(self, batch: list[Heard[Any]]) -> None:
         if self._rounds % _AFRESH == 0:
@@ -123,9 +103,9 @@ class HubLoop:
                 self.record.commit(step)
             if made.calls:
                 answers = tuple(self.hub(call) for call in made.calls)
-                self._line.append(structs.replace(heard, outcomes=(*heard.outcomes, *answers)))
+                self.inbox.line.append(structs.replace(heard, outcomes=(*heard.outcomes, *answers)))
             else:
-                self._settle(heard, made)
+                self.inbox.settle(heard, made, self.now)
         self.echo()
 
     def _decide(self, heard: Heard[Any]) -> Decision:
@@ -135,22 +115,3 @@ class HubLoop:
         for step in made.steps:
             self.memory.apply(step)
         return made
-
-    def _settle(self, heard: Heard[Any], made: Decision) -> None:
-        for one in made.reminders:
-            self._later.append((self.now + one.after, Heard(f"l{next(self._ids)}", one.message)))
-        self._ack(name for name in made.done if name in self._kept)
-        durable = heard.id in self.open
-        if made.again_in is not None:
-            again = Heard(heard.id, heard.message, heard.sequence, heard.delivered + durable)
-            self._later.append((self.now + made.again_in, again))
-        elif made.kept and durable:
-            self._kept.add(heard.id)
-        elif durable:
-            self._ack([heard.id])
-
-    def _ack(self, names: Iterable[str]) -> None:
-        for name in list(names):
-            self._kept.discard(name)
-            self.acked.append(name)
-            del self.open[name]

@@ -22,7 +22,6 @@ class ScriptedHub:
 
     def __init__(self) -> None:
         self.objects: dict[Key, Json] = {}
-        self.notes: list[tuple[str, str, str]] = []
         self.asked: list[Call] = []
         self.away = False
         self.forgetful = False
@@ -31,8 +30,16 @@ class ScriptedHub:
         self.served = {*KINDS}
         self.manifests: Callable[[int], Json | None] = lambda sequence: None
         self._version = 100
-        self._told: set[str] = set()
-        self._do: dict[str, Answer] = {
+        self._notes: dict[str, tuple[str, str, str]] = {}
+
+    def __call__(self, call: Call) -> Outcome:
+        self.asked.append(call)
+        if self.away:
+            return unreachable(call)
+        return self.refuses.get(call.verb, self._do)(call)
+
+    def _do(self, call: Call) -> Outcome:
+        answers: dict[str, Answer] = {
             calls.EVENT: self._event,
             calls.CONDITION: self._condition,
             calls.STATUS: self._status,
@@ -40,14 +47,14 @@ class ScriptedHub:
             calls.BIND: self._bind,
             calls.UNBIND: self._unbind,
             calls.LOOK: self._look,
-            calls.MANIFEST: lambda call: Outcome(call, True, body=self.manifests(call.body.sequence)),
+            calls.MANIFEST: self._manifest,
         }
+        return answers[call.verb](call)
 
-    def __call__(self, call: Call) -> Outcome:
-        self.asked.append(call)
-        if self.away:
-            return unreachable(call)
-        return self.refuses.get(call.verb, self._do[call.verb])(call)
+    @property
+    def notes(self) -> list[tuple[str, str, str]]:
+        """Name, reason and text of each Event; what is told twice is there once."""
+        return list(self._notes.values())
 
     def verbs(self, *left_out: str) -> list[str]:
         return [one.verb for one in self.asked if one.verb not in left_out]
@@ -70,9 +77,7 @@ class ScriptedHub:
 
     def _event(self, call: Call) -> Outcome:
         note = call.body
-        if note.id not in self._told:
-            self._told.add(note.id)
-            self.notes.append((note.about.name, note.reason, note.text))
+        self._notes.setdefault(note.id, (note.about.name, note.reason, note.text))
         return Outcome(call, True)
 
     def _condition(self, call: Call) -> Outcome:
@@ -122,6 +127,9 @@ class ScriptedHub:
     def _unbind(self, call: Call) -> Outcome:
         self.objects.pop((BINDING, call.body.namespace, call.body.name), None)
         return Outcome(call, True)
+
+    def _manifest(self, call: Call) -> Outcome:
+        return Outcome(call, True, body=self.manifests(call.body.sequence))
 
     def _look(self, call: Call) -> Outcome:
         return Outcome(call, True, body=calls.FoundObject(self._found(call.body), call.body.kind in self.served))

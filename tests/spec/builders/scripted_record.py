@@ -7,7 +7,7 @@ import msgspec
 
 from fairway.domain import decision
 from fairway.domain.decision import Put, Say, Step
-from fairway.domain.events import name_key
+from fairway.domain.events import another_id, name_key
 from fairway.domain.job import Job
 from fairway.domain.submission import digest_of
 from fairway.domain.tenancy.submission_limits import pending
@@ -108,12 +108,12 @@ class ScriptedRecord:
 
     def admitted(self, message: wire.Submitted, attempts: int = 3) -> Life:
         """The rows that admission writes."""
-        life = Life(message.job)
+        life = Life(self._name(message))
         life.at = message.at
         spec = self.spec(message, attempts)
         life.then(wire.Admitted, after=0, tenant=message.tenant, attempt=1, spec=spec)
-        self.lives[message.job] = life
-        self._put(decision.CLIENTS, f"{message.tenant}/{message.client}", (message.job, digest_of(message)))
+        self.lives[life.name] = life
+        self._put(decision.CLIENTS, f"{message.tenant}/{message.client}", (life.name, digest_of(message)))
         work = spec.workload
         self._put(decision.NAMES, name_key(work.namespace, work.kind, work.name), message.job)
         self.follow(life)
@@ -121,8 +121,14 @@ class ScriptedRecord:
 
     def refused(self, message: wire.Submitted, life: Life) -> None:
         self.lives[message.job] = life
-        self._put(decision.CLIENTS, f"{message.tenant}/{message.client}", (message.job, digest_of(message)))
         self.follow(life)
+
+    def _name(self, message: wire.Submitted) -> str:
+        """Its own, or another one where a job that was refused has that."""
+        if (decision.JOBS, message.job) not in self.rows:
+            return message.job
+        name = next(name for name, say in self.said.items() if say.message is message)
+        return another_id(message.job, name, digest_of(message))
 
     def takes_name(self, life: Life) -> None:
         """A job of another door has this name."""

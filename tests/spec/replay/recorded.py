@@ -24,6 +24,7 @@ from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Bus, Commit, Outgoing, World
 from fairway.runtime.views.jobs import requests_of
 from fairway.runtime.views.recorder import Recorder
+from fairway.runtime.views.recording_limits import RecordingLimits
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -43,13 +44,13 @@ _node = msgspec.json.Decoder(Node).decode
 class House:
     """`views` is the bus that the recorder has: the scheduler's own, unless a test says otherwise; `store` likewise."""
 
-    def __init__(self, seed: int, views: Bus | None = None, store: MemoryStore | None = None, **recorder: Any) -> None:
+    def __init__(self, seed: int, views: Bus | None = None, store: MemoryStore | None = None, **limits: Any) -> None:
         self.rng = random.Random(seed)
         self.clock = ManualClock(T0 + 60 * S)
         self.bus = MemoryBus(self.clock)
         self.store = store or MemoryStore()
         self.views = views or self.bus
-        self._recorder = recorder
+        self._limits = RecordingLimits(**limits)
         self._mine = self.store.beside()
         self._count = self._started = 0
         self.loops: list[asyncio.Task[None]] = []
@@ -58,7 +59,7 @@ class House:
         self._started += 1
         name = f"s{self._started}"
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=name)
-        recording = Recorder((SERVICE, name), self.views, Catalog(), **self._recorder)
+        recording = Recorder((SERVICE, name), self.views, Catalog(), self._limits)
         made = msgspec.structs.replace(service(), recording=recording)
         self.loops.append(asyncio.create_task(Loop(made, world, Meter()).run()))
         await settle(50)

@@ -8,7 +8,7 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.global_scheduler.decide import SERVICE
 from fairway.operate.replay.decisions import DecisionFilter, replay
 from fairway.operate.replay.report import lines
-from fairway.runtime.views.recorder import RecordedShare
+from fairway.runtime.views.recording_limits import RecordedShare
 from fairway.wire import views
 from fairway.wire.reasons import Code
 from tests.spec.replay.recorded import open_house

@@ -60,6 +60,24 @@ async def test_while_nobody_decides_neither_who_listens_nor_the_clock_puts_in_mo
     await asyncio.gather(*running, return_exceptions=True)
 
 
+async def test_what_was_put_in_before_it_began_anew_counts_nowhere() -> None:
+    inbox, _ = opened()
+    running = asyncio.create_task(inbox.run())
+    for number in range(12):
+        inbox.put(number)
+    first = await inbox.next()
+    await settle()
+    inbox.begin_anew()
+    inbox.put_back(first[0])
+    inbox.put("new")
+    heard: list[Any] = []
+    while not heard:
+        heard = [item.local for item in await inbox.next()]
+    assert heard == ["new"]
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
 async def test_what_is_put_off_locally_is_forgotten_once_it_has_come_again() -> None:
     inbox, clock = opened()
     for number in range(50):

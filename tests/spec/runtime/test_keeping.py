@@ -180,6 +180,18 @@ async def test_with_a_new_working_set_what_it_reminded_itself_of_is_not_so_any_m
         assert "reminded" not in one.heard
 
 
+async def test_what_it_had_in_hand_when_its_working_set_went_is_not_so_any_more() -> None:
+    """Of its own; it had been told by what ran beside it before."""
+    async with bench() as one:
+        await one.say("remind-500")
+        one.store.wipe()
+        await one.store.begin_rebuild("test", 60_000)
+        await one.store.finish_rebuild("2-b")
+        await one.later(1)
+        assert one.begun == 2, "it was in hand, and met another working set"
+        assert "reminded" not in one.heard
+
+
 async def test_a_message_of_the_bus_that_was_put_off_comes_all_the_same() -> None:
     async with bench() as one:
         await one.say("again-3000")

@@ -55,7 +55,7 @@ def decide(memory: Memory, heard: Heard, now: int) -> Decision:
         case "raises":
             raise ValueError("a mistake")
         case "calls" | "breaks" | "hangs" if not heard.outcomes:
-            return Decision(calls=(Call(heard.message.job, "c1", "", 0),))
+            return Decision(calls=(Call(heard.message.job, "c1", "", 0, "sent along"),))
         case "waits" if heard.delivered < 3:
             return Decision(again_in=1_000)
     return noted(heard, Memory.word)
@@ -127,6 +127,24 @@ async def test_losing_the_store_again_while_opening_does_not_end_the_service() -
         await one.say("a")
         await settle()
         assert (Memory.opens, one.notes()) == (2, ["a"])
+
+
+async def test_what_was_sent_with_a_call_is_in_no_decision_that_follows() -> None:
+    """No record has it: nobody could decide that again."""
+    made: list[Outcome] = []
+
+    def seen(memory: Memory, heard: Heard, now: int) -> Decision:
+        made.extend(heard.outcomes)
+        return decide(memory, heard, now)
+
+    async with bench() as one:
+        await one.crash()
+        one.service = msgspec.structs.replace(one.service, decide=seen)
+        one.start()
+        await one.say("calls")
+        await one.clock.advance(1)
+        assert one.notes() == ["calls"]
+    assert [(each.call.verb, each.call.body) for each in made] == [("calls", None)]
 
 
 @pytest.mark.parametrize("bad", ["garbage", "raises", "breaks", "unreadable"])

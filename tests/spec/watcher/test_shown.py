@@ -8,20 +8,16 @@ import pytest
 from fairway.domain.decision import JOBS, Call, Decision, Heard, Outcome
 from fairway.domain.events import row_of
 from fairway.domain.fold import fold
-from fairway.runtime.ports import ReadRows, Row
-from fairway.runtime.views.settings import Catalog
 from fairway.watcher.decide import decide
 from fairway.watcher.edits import Edit
-from fairway.watcher.memory import WatcherMemory
 from fairway.watcher.object_checks import COMPARE, ObjectDoubt
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet, Workload
 from tests.spec.builders.lives import T0, Life, S, dispatched, failing, placed, reserved, running, spec
-from tests.spec.builders.views import events, of, told, verbs
+from tests.spec.builders.views import events, of, told
 from tests.spec.watcher.test_decide import second, shows
-from tests.spec.watcher.test_early import looks, seeing
 
 Json = dict[str, Any]
 NOW = T0 + 900 * S
@@ -118,7 +114,7 @@ def test_what_is_said_of_a_status(life: Life, seen: Any, want: list[str]) -> Non
 
 def test_what_is_said_is_the_status_with_its_place_and_its_version() -> None:
     seen = at("41", shows("Running"))
-    ((step,),) = (decide(of(running(**HUB)), seen, NOW).steps,)
+    (step,) = decide(of(running(**HUB)), seen, NOW).steps
     (say,) = step.events
     head = {"job": "llm-1", "tenant": "team-a", "attempt": 1, "cluster": "c1"}
     assert say.message == fleet.Shown(at=NOW, version="41", status=seen.message.manifest["status"], **head)
@@ -160,48 +156,6 @@ def test_another_status_has_another_id(other: Heard[Any], changed: Json) -> None
     assert decide(of(dispatched(**HUB, **changed)), at("", other), NOW).steps[0].events[0].id != before
 
 
-def test_what_was_said_is_said_once() -> None:
-    view = seeing()
-    life = running(**HUB)
-    assert looks(view, life, shows("Running", place=1)) == [(["shown"], None)]
-    assert looks(view, life, at("8", shows("Running", place=2))) == [([], None)]
-    assert looks(view, life, shows("Up", place=3)) == [(["shown"], None)]
-
-
-def test_what_an_event_carried_is_not_said_again() -> None:
-    view = seeing()
-    assert looks(view, dispatched(**HUB), shows("Up", place=1)) == [(["running"], None)]
-    assert looks(view, running(**HUB), shows("Up", place=2)) == [([], None)]
-
-
-def test_of_what_is_seen_in_one_moment_the_newest_is_said() -> None:
-    seen = [at(str(place), shows("Running", place=place), ready=place) for place in (1, 2, 3)]
-    assert looks(seeing(), running(**HUB), *seen) == [([], None), ([], None), (["shown"], None)]
-
-
-def test_the_next_attempt_says_what_the_last_one_said_anew() -> None:
-    view = seeing()
-    looks(view, running(**HUB), shows("Running", place=1))
-    again = second(running(**HUB)).then(wire.Dispatched, cluster="c2", uid="u-10")
-    assert looks(view, again, shows("Running", 2, "c2", uid="u-10", place=2)) == [(["shown"], None)]
-
-
-def test_what_the_store_refused_is_said_once_more() -> None:
-    view = seeing()
-    life = dispatched(**HUB)
-    seen = shows("Up", place=1)
-    looks(view, life, seen)
-    view.refused(decide(of(life), seen, NOW).steps[0])
-    assert looks(view, running(**HUB), seen) == [(["shown"], None)]
-
-
-def test_what_was_said_to_a_store_that_was_lost_is_said_once_more() -> None:
-    view = seeing()
-    looks(view, running(**HUB), shows("Running", place=1))
-    view.begin()
-    assert looks(view, running(**HUB), shows("Running", place=2)) == [(["shown"], None)]
-
-
 def batch_job() -> Life:
     """A kind whose status stays what it is at the end."""
     work = Workload("batch/v1", "Job", "team-a", "llm", (PodSet("pod", 1, {}),), 1)
@@ -217,35 +171,3 @@ def test_of_a_batch_job_nothing_is_said_after_its_end() -> None:
     seen = told(msgspec.structs.replace(shows().message, kind="Job.batch/v1", manifest=body))
     assert said(decide(of(batch_job()), seen, NOW)) == ["succeeded+"]
     assert said(decide(of(batch_job().then(wire.Succeeded, cluster="c1")), seen, NOW)) == []
-
-
-FORGOTTEN = {
-    "the next attempt": (failing(running(**HUB)), {}),
-    "cancelled": (running(**HUB).then(wire.Cancelled), {}),
-    "its kind says no more": (batch_job().then(wire.Succeeded, cluster="c1"), {}),
-    "its object is gone": (succeeded(), {"gone": True}),
-    "still to grow": (succeeded(), {"llm-1"}),
-}
-
-
-@pytest.mark.parametrize(("life", "want"), [(life, want) for life, want in FORGOTTEN.values()], ids=list(FORGOTTEN))
-def test_what_was_said_is_forgotten_when_no_more_can_be(life: Life, want: Any) -> None:
-    view = seeing()
-    looks(view, running(**HUB), shows("Running", place=1))
-    assert view.said.keys() == {"llm-1"}
-    seen = [shows(gone=True, place=2)] if isinstance(want, dict) and want.get("gone") else []
-    looks(view, life, *seen)
-    assert view.said.keys() == (want if isinstance(want, set) else set())
-
-
-def test_a_memory_made_anew_from_what_it_remembered_says_no_more_and_no_less() -> None:
-    view = seeing()
-    looks(view, running(**HUB), shows("Running", place=1))
-    other = WatcherMemory(Catalog())
-    other.begin()
-    for one in view.remembered():
-        other.recall(one.table, one.key, one.rev, msgspec.json.encode(one.value))
-    assert other.said == view.said
-    row = Row(1, msgspec.json.encode(running(**HUB).now))
-    other.take(ReadRows(rows={(JOBS, "llm-1"): row}), [], NOW)
-    assert verbs(decide(other, shows("Running", place=2), NOW)) == []

@@ -71,8 +71,8 @@ class _Run:
         heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
         fleet = self._fleet = witness.fleet = SimulatedFleet(self._faults, self._nodes, heard, plan)
         fleet.bus.told = self._told
-        fleet.books.wrong = witness.breach
-        fleet.books.most = witness.most
+        fleet.store.books.wrong = witness.breach
+        fleet.store.books.most = witness.most
         people = self._people = People(fleet, self._faults, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
         attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
@@ -84,7 +84,7 @@ class _Run:
         for member in fleet.members.values():
             member.fate = people.fate
         await above.settle_in()
-        fleet.begin()
+        fleet.processes.begin()
         if self._hub is not None:
             await self._hub.in_force()
         looking = asyncio.ensure_future(self._look())
@@ -132,7 +132,7 @@ class _Run:
         """Nothing goes wrong any more; all that may still happen, happens."""
         fleet = self._fleet
         self._faults.clears = True
-        for process in fleet.processes.values():
+        for process in fleet.processes.there.values():
             process.resume()
         end = asyncio.get_running_loop().time() + LIVENESS_S
         while asyncio.get_running_loop().time() < end and not self._witness.breaches:
@@ -156,7 +156,7 @@ class _Run:
             state_hash=state_hash(fleet),
             jobs=len(known),
             attempts=sum(len(job.attempts) for job in known.values()),
-            deaths=fleet.deaths,
+            deaths=fleet.processes.deaths,
             hours=seconds / 3600,
             seconds=0.0,
             drawn=dict(sorted((self._people.drawn + (self._users.drawn if self._users else Counter())).items())),

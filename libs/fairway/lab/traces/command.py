@@ -37,11 +37,11 @@ def _trace(name: Name) -> None:
         """
         check_output(output)
         from fairway.lab.fleet.fleet import equal_clusters
-        from fairway.lab.traces.run import Asked, carry_out
+        from fairway.lab.traces.run import ReplayOptions, carry_out
 
         try:
-            asked = Asked(name.value, file, jobs, speedup, again)
-            good = carry_out(asked, equal_clusters(clusters, nodes, gpus), output)
+            options = ReplayOptions(name.value, file, jobs, speedup, again)
+            good = carry_out(options, equal_clusters(clusters, nodes, gpus), output)
         except (OSError, RuntimeError) as error:
             raise Failure(ERROR, f"the fleet did not start: {error}") from error
         raise typer.Exit(0 if good else 1)

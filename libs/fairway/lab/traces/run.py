@@ -31,7 +31,7 @@ _NEEDS = {
 }
 
 
-class Asked(Struct, frozen=True):
+class ReplayOptions(Struct, frozen=True):
     """The first `count` rows of the trace `name` in this `file`; the speedup 0 is chosen."""
 
     name: str
@@ -41,23 +41,25 @@ class Asked(Struct, frozen=True):
     decide_again: bool = True
 
 
-def carry_out(asked: Asked, clusters: Sequence[ClusterConfig], output: str) -> bool:
+def carry_out(options: ReplayOptions, clusters: Sequence[ClusterConfig], output: str) -> bool:
     """The command itself, onto these clusters. Whether all was well."""
-    trace = read(asked.name, asked.file, asked.count, clusters)
+    trace = read(options.name, options.file, options.count, clusters)
     fitting, never = split(trace.jobs, clusters)
     if not fitting:
-        raise Failure(USAGE, f"{asked.file} has no job that a cluster of this fleet could hold", "use larger clusters")
+        raise Failure(
+            USAGE, f"{options.file} has no job that a cluster of this fleet could hold", "use larger clusters"
+        )
     notes = trace.notes
     if never:
         notes += (f"{len(never)} rows ask for more than any cluster has when it is empty, and were left out",)
     with tempfile.TemporaryDirectory(prefix="fairway-replay-") as folder:
         plan = ReplayPlan(
-            name=asked.name,
+            name=options.name,
             dir=Path(folder),
             clusters=tuple(clusters),
-            speedup=asked.speedup or speedup_for(fitting),
+            speedup=options.speedup or speedup_for(fitting),
             shares=trace.shares,
-            decide_again=asked.decide_again,
+            decide_again=options.decide_again,
         )
         _announce(plan, fitting, notes)
         display = _Display(len(fitting))

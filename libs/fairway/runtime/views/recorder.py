@@ -18,48 +18,26 @@ from fairway.runtime.record.publishable import Unsayable
 from fairway.runtime.service import LocalMessages, Memory
 from fairway.runtime.views.pending_views import PendingViews
 from fairway.runtime.views.recorded_entries import Everything, Judged, One, Took, WantsAsked
+from fairway.runtime.views.recording_limits import RecordingLimits
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import views
 from fairway.wire.fleet import Configured
-from fairway.wire.reasons import Code, Reason
 
 _encode = msgspec.json.Encoder().encode
 log = structlog.get_logger()
-# Bytes that wait to be stored; more is given up.
-_MOST = 16 << 20
 # How long a look waits for others to travel with; a process that is killed takes as much with it (s).
 _GATHER_S = 0.5
 _AGAIN_S = 0.5
 _LAST_S = 1.0
 # The whole view is told again when so many times its own size was told since, and before any decision an hour later.
 _TIMES = 4
-_LEAST = 4 << 20
 WHOLE_MS = 3_600_000
 # About what a row of the whole view takes, and what anything small does.
 _ROW = 512
 _SMALL = 128
 # About what a message in hand, or a job's row, holds in memory.
 _HEARD = 2_500
-# In each of these a share is recorded: long against what telling all takes, and short against what anybody looks for.
-_WINDOW_MS = 60_000
-
-
-class RecordedShare(Struct, frozen=True):
-    """Of each minute by the clock, which is the same for all stages, the first `percent` of a hundred are recorded."""
-
-    percent: int = 100
-
-    def rest(self, now: int) -> int:
-        """When it is recorded again; 0 if it is recorded now."""
-        at = now % _WINDOW_MS
-        return now - at + _WINDOW_MS if at >= self.percent * _WINDOW_MS // 100 else 0
-
-    @property
-    def why(self) -> Reason:
-        return Reason(Code.VIEW_LEFT_OUT, f"it was not recorded: FAIRWAY_VIEWS_SHARE is {self.percent} %")
-
-
-_ALL = RecordedShare()
+_LIMITS = RecordingLimits()
 
 
 class _WholeView(Struct):
@@ -116,24 +94,15 @@ class _Batch(Struct):
 
 
 class Recorder:
-    """Of one process (`instance`) of a service; `catalog` has the settings that its memory was made with. Only a
-    `share` is recorded. `most` bytes wait to be stored; a whole view counts for `least` when it is smaller."""
+    """Of one process (`instance`) of a service; `catalog` has the settings that its memory was made with."""
 
-    def __init__(
-        self,
-        service: tuple[str, str],
-        bus: Bus,
-        catalog: Catalog,
-        share: RecordedShare = _ALL,
-        most: int = _MOST,
-        least: int = _LEAST,
-    ) -> None:
+    def __init__(self, service: tuple[str, str], bus: Bus, catalog: Catalog, limits: RecordingLimits = _LIMITS) -> None:
         """`service` by its name and the name of the instance."""
         self._bus = bus
         self._catalog = catalog
-        self._share = share
-        self._backlog = PendingViews(*service, most)
-        self._whole = _WholeView(least)
+        self._share = limits.share
+        self._backlog = PendingViews(*service, limits.most)
+        self._whole = _WholeView(limits.least)
         self._counters = _Counters()
         self._batch = _Batch()
         self._sending: Outgoing | None = None

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import structs
 
 from fairway.domain import decision
-from fairway.domain.decision import Decision, Heard, Put, Say
+from fairway.domain.decision import Heard, Say
 from fairway.domain.events import another_id, name_key
 from fairway.domain.held_object import HeldObject
 from fairway.domain.job import State
@@ -18,21 +18,15 @@ from fairway.hub.job_object import JobObject, client_of, job_of, named, suspende
 from fairway.hub.known_objects import KnownObjects
 from fairway.hub.messages import ObjectSeen
 from fairway.hub.telling import noting as telling
-from fairway.hub.telling.pending_update import SOON_MS, STATUS_MS, UNCLAIMED_MS, ToldUpdate, touch
+from fairway.hub.telling.pending_update import SOON_MS, STATUS_MS, ToldUpdate, touch
 from fairway.hub.view import View
 from fairway.runtime.ports import ReadRows
 from fairway.runtime.views import row_cache
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
-from fairway.wire.reasons import Code
-from fairway.workloads.hub.objects import HubObject, as_written, child_of_job, ended, hub_object, leaving
+from fairway.workloads.hub.objects import HubObject, as_written, child_of_job, hub_object, leaving
 
 _encode = msgspec.json.Encoder().encode
-# Nobody knows when a pending job goes, or a name is free: it is worth another look after this long (ms).
-PENDING_MS = 5_000
-# What comes from the hub is looked at in pieces: not for each single one that may go (ms).
-LEAST_MS = 250
-_LATER = {Code.TOO_MANY_PENDING: PENDING_MS, Code.DUPLICATE: PENDING_MS, Code.TOO_FAST: LEAST_MS}
 # Of what was handed on by another process, and is not what the object says.
 _OTHER = "?"
 
@@ -227,36 +221,3 @@ def _submitted(view: View, say: Say, message: wire.Submitted) -> None:
     view.turns.pace.wait(message.tenant, limit_for(message.tenant, view.limits).rate, message.at)
     view.turns.leave(known.one)
     known.one = named(known.one)
-
-
-def after_turn(view: View, made: Decision, now: int) -> None:
-    """Where those of the turn wait that were not submitted."""
-    writes = {write.key: write for step in made.steps for write in step.writes if isinstance(write, Put)}
-    words = [say.message for step in made.steps for say in step.events]
-    gone_in = {message.hub.uid for message in words if isinstance(message, wire.Submitted) and message.hub}
-    for one in view.turns.batch:
-        known = view.objects.get(one.uid)
-        if known is None or (not known.refused and (known.submitted or ended(one))):
-            view.turns.leave(one)
-        elif one.uid not in gone_in:
-            write = writes.get(one.uid)
-            change = write.value if write is not None and write.table == decision.HELD else known.held
-            if write is not None:
-                touch(known.pending, now + UNCLAIMED_MS)
-            _waits(view, known, change, now)
-
-
-def _waits(view: View, known: JobObject, held: HeldObject | None, now: int) -> None:
-    one = known.one
-    code = held.why.code if held is not None and not known.refused else None
-    if code is Code.SUSPENDED:
-        view.turns.leave(one)
-    elif code in _LATER and held is not None:
-        view.turns.until[one.uid] = now + _LATER[code]
-        if held.holder:
-            view.turns.wait_for(held.holder, one)
-    elif not known.refused and one.uid in view.turns.rows.unread:
-        view.turns.until[one.uid] = now + LEAST_MS  # who has its name is read then
-    else:
-        lacks = view.hub_settings.lacking(one)
-        view.turns.wait(one, lacks[0] if lacks else None)

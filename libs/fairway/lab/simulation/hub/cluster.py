@@ -16,6 +16,7 @@ from fairway.lab.kubesim.api.registry import Registry
 from fairway.lab.kubesim.api.store import ObjectStore, StoredObject
 from fairway.lab.kubesim.cluster_port import KubesimCluster
 from fairway.lab.simulation.members.pods import KINDS
+from fairway.lab.simulation.process import SimulatedProcess
 
 Json = dict[str, Any]
 EVENT = "Event.v1"
@@ -23,7 +24,7 @@ BINDING = "ResourceBinding.work.karmada.io/v1alpha2"
 _KUBECTL = "kubectl-client-side-apply"
 
 
-class Wanted(Struct):
+class WantedObject(Struct):
     """What its owner wants of one object of a job kind. `edited` is when that last changed and `gone` when it was
     deleted, in ms (0: it is there). The status of one `by_hand` is its owner's own work."""
 
@@ -37,15 +38,23 @@ class Wanted(Struct):
     by_hand: bool = False
 
 
+class HubWriter(Struct):
+    """Whose write is being carried out just now, and when (s) its process set out to make it."""
+
+    process: SimulatedProcess | None = None
+    asked: float = 0.0
+
+
 class SimulatedHub(KubesimCluster):
-    """`wanted` by uid. `away`, nothing of Fairway's reaches it; people do."""
+    """`wanted` by uid; `writer` is who of Fairway's writes. `away`, nothing of Fairway's reaches it; people do."""
 
     def __init__(self, clock: SimClock) -> None:
         api = ClusterApi(ObjectStore(history=0), Registry(EVERYTHING), clock, Uids("simulation/hub"))
         super().__init__("hub", api, KINDS)
         self.lost = 0
         self.away_since: list[tuple[int, int]] = []
-        self.wanted: dict[str, Wanted] = {}
+        self.wanted: dict[str, WantedObject] = {}
+        self.writer = HubWriter()
 
     def objects(self) -> Iterable[StoredObject]:
         """Those of job kinds."""
@@ -99,7 +108,7 @@ class SimulatedHub(KubesimCluster):
     def _remember(self, kind: str, made: StoredObject) -> None:
         uid = made.obj["metadata"]["uid"]
         before = self.wanted.get(uid)
-        self.wanted[uid] = Wanted(
+        self.wanted[uid] = WantedObject(
             kind,
             made.key.namespace,
             made.key.name,

@@ -11,18 +11,10 @@ from fairway.lab.simulation.process import SimulatedProcess
 _READS = frozenset({"get", "served", "review"})
 
 
-class HubWriter:
-    """Whose write is being carried out just now, and when (s) its process set out to make it."""
-
-    def __init__(self) -> None:
-        self.process: SimulatedProcess | None = None
-        self.asked = 0.0
-
-
 class HubPort(MemberPort):
-    def __init__(self, process: SimulatedProcess, hub: SimulatedHub, faults: FaultInjector, writer: HubWriter) -> None:
+    def __init__(self, process: SimulatedProcess, hub: SimulatedHub, faults: FaultInjector) -> None:
         super().__init__(process, hub, faults)
-        self._writer = writer
+        self._writer = hub.writer
 
     def _asked(self, name: str, now: float) -> Callable[..., Awaitable[Any]]:
         asked = super()._asked(name, now)

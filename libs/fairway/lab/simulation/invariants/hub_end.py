@@ -14,9 +14,9 @@ from fairway.domain.job import Job, State
 from fairway.domain.text.decoding import decoder
 from fairway.lab.kubesim.api.store import StoredObject
 from fairway.lab.simulation.fleet import SimulatedFleet
-from fairway.lab.simulation.hub.cluster import BINDING, SimulatedHub, Wanted, leaving, uid_of
+from fairway.lab.simulation.hub.cluster import BINDING, SimulatedHub, WantedObject, leaving, uid_of
 from fairway.lab.simulation.invariants.at_the_end import Found, rows
-from fairway.lab.simulation.invariants.hub_settings import Settings, unlike
+from fairway.lab.simulation.invariants.hub_settings import SettingsOnHub, unlike
 from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, WAITS, shown
 from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.people.hub_jobs import is_held
@@ -44,7 +44,7 @@ class HubEnd:
     def __init__(self, fleet: SimulatedFleet, hub: SimulatedHub) -> None:
         self.fleet = fleet
         self.hub = hub
-        self.settings = Settings(hub)
+        self.settings = SettingsOnHub(hub)
         self.jobs: dict[str, list[Job]] = {}
         for job in rows(fleet).values():
             if job.hub_uid:
@@ -150,7 +150,7 @@ class HubEnd:
         if there != [cluster] * bool(cluster):
             yield "hub binding", job, f"it says that the job is in {there}, and it is in {cluster or 'none'}"
 
-    def _wished(self, found: StoredObject, job: Job, wanted: Wanted) -> Found:
+    def _wished(self, found: StoredObject, job: Job, wanted: WantedObject) -> Found:
         """What its owner wrote last is what the job is, or it is said why not."""
         if job.spec is None or (job.ended and self._too_late(wanted, job)):
             return
@@ -164,7 +164,7 @@ class HubEnd:
         if not any(one["type"] == "UpToDate" and one["status"] == "False" and one["reason"] for one in listed):
             yield "hub wish", job.id, f"it is {job.state.value}, not what its object says, and nothing says why"
 
-    def _too_late(self, wanted: Wanted, job: Job) -> bool:
+    def _too_late(self, wanted: WantedObject, job: Job) -> bool:
         """Whether it was changed when the job was over or nearly so, or nobody could see it in time."""
         away = any(began < job.since and over > wanted.edited for began, over in self.hub.away_since)
         return away or wanted.edited > job.since - self.fleet.faults.profile.grace.cancel
@@ -179,12 +179,14 @@ class HubEnd:
                 yield from self._left(uid, jobs)
 
     def _left(self, uid: str, jobs: list[Job]) -> Iterator[tuple[str, str, str]]:
-        """Of a job that had ended before, its object was deleted while nobody looked: that is not found out."""
-        looked = not self.fleet.faults.profile.kills
+        """Of a job that had ended before, or soon after, its object was deleted while nobody looked: that is not found
+        out."""
+        faults = self.fleet.faults.profile
+        looked = not faults.kills
         for job in jobs:
             if not job.ended:
                 yield "hub deleted", job.id, f"its object was deleted, and it is {job.state.value}"
-            unseen = not looked and job.since < self.hub.wanted[uid].gone
+            unseen = not looked and job.since < self.hub.wanted[uid].gone + faults.grace.cancel
             for member in () if unseen else self.fleet.members.values():
                 if any(member.whose(one)[0] == job.id for one in member.ours()):
                     yield "hub deleted", job.id, f"its object was deleted, and something of it is in {member.name}"

@@ -35,7 +35,7 @@ _ADMIN = ("ElasticQuotaTree", "Queue")
 _WISH = ("spec", "value")
 
 
-class Settings:
+class SettingsOnHub:
     """`good` are those that can be in force, by kind, namespace and name; `there` all of them."""
 
     def __init__(self, hub: SimulatedHub) -> None:
@@ -80,7 +80,7 @@ def _classes(spec: Any) -> set[str]:
     return set()
 
 
-def unlike(fleet: SimulatedFleet, settings: Settings) -> Found:
+def unlike(fleet: SimulatedFleet, settings: SettingsOnHub) -> Found:
     """What is in force is what the hub's good objects say; of one that is bad now, what it said before may be."""
     said: dict[Key, Json | None] = {}
     kinds = {kind.partition(".")[0] for kind in _READ}

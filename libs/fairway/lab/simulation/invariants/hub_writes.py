@@ -15,7 +15,7 @@ from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.cluster import BINDING, EVENT, SimulatedHub, said, uid_of
 from fairway.lab.simulation.invariants.at_the_end import Found, rows
 from fairway.lab.simulation.invariants.hub_end import HubEnd
-from fairway.lab.simulation.invariants.hub_settings import Settings, unlike
+from fairway.lab.simulation.invariants.hub_settings import SettingsOnHub, unlike
 from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, shown
 from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.members.pods import KINDS
@@ -70,7 +70,7 @@ class HubChecks:
 
     async def in_force(self) -> None:
         """Returns when the settings of the hub have been said: what comes before them knows no quota tree."""
-        while any(unlike(self._fleet, Settings(self._hub))):
+        while any(unlike(self._fleet, SettingsOnHub(self._hub))):
             await asyncio.sleep(_LOOK_S)
 
     # The record.
@@ -124,7 +124,7 @@ class HubChecks:
 
     def _seen(self, event: Event) -> None:
         """Only what Fairway writes."""
-        process = self._fleet.writer.process
+        process = self._hub.writer.process
         if process is None:
             return
         self._owns(process)
@@ -155,11 +155,11 @@ class HubChecks:
 
     def _owns(self, process: SimulatedProcess) -> None:
         """Who has not got the lease any more writes only what it set out to write before it could know."""
-        owner, since = self._fleet.books.leases.get(_SERVICE, ("", 0))
+        owner, since = self._fleet.store.books.leases.get(_SERVICE, ("", 0))
         if owner.rpartition("-")[0].rpartition("-")[0] == process.name:
             return
         knows = max((since - T0) / 1000, process.resumed) + _FINDS_OUT_S
-        if self._fleet.writer.asked > knows:
+        if self._hub.writer.asked > knows:
             self._breach("hub owner", "", f"{process.name} writes, and {owner} has the lease since {since - T0} ms")
 
     def _again(self, one: StoredObject, cause: wire.JobMessage) -> tuple[object, ...]:

@@ -80,10 +80,10 @@ class CheckedStore(MemoryStore):
 
     def __init__(self, books: StoreChecks, clock: Clock | None, memory: StoreContents | None = None) -> None:
         super().__init__(memory, clock)
-        self._books = books
+        self.books = books
 
     def beside(self) -> "CheckedStore":
-        return CheckedStore(self._books, self._clock, self._memory)
+        return CheckedStore(self.books, self._clock, self._memory)
 
     def _take(self, step: Step, missed: set[tuple[str, str]]) -> bool:
         before = [add for write in _shared(step) for add in self._charged(write).adds(-1)]
@@ -91,10 +91,10 @@ class CheckedStore(MemoryStore):
         new = [one for one in holds if one.key not in self.rows.get(one.table, {})]
         taken = super()._take(step, missed)
         if taken:
-            self._books.compare(before, step)
-            self._books.charged(step, self.counters.get(decision.QUOTA, {}))
-            self._books.reserved(new, step)
-            self._books.sized(step)
+            self.books.compare(before, step)
+            self.books.charged(step, self.counters.get(decision.QUOTA, {}))
+            self.books.reserved(new, step)
+            self.books.sized(step)
         return taken
 
     def _charged(self, write: Put) -> Share:
@@ -106,13 +106,13 @@ class CheckedStore(MemoryStore):
 
     async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
         token = await super().lease(name, owner, ttl_ms)
-        if token and self._books.leases.get(name, ("", 0))[0] != owner:
-            self._books.leases[name] = (owner, self._now())
+        if token and self.books.leases.get(name, ("", 0))[0] != owner:
+            self.books.leases[name] = (owner, self._now())
         return token
 
     async def finish_rebuild(self, epoch: str) -> None:
         await super().finish_rebuild(epoch)
-        self._books.rebuilt(self)
+        self.books.rebuilt(self)
 
 
 _NOTHING = Share((), {})

@@ -49,7 +49,7 @@ class HubAttackers:
         """Objects that no policy selects, for a while."""
         made = []
         for _ in range(_FLOOD):
-            manifest = hub_jobs.job(self._rng, self._name(), TENANT, hub_jobs.Names(policy=_NEVER))
+            manifest = hub_jobs.job(self._rng, self._name(), TENANT, hub_jobs.NamedByJob(policy=_NEVER))
             made.append(self._hub.put(hub_jobs.key_of(manifest), manifest))
         await asyncio.sleep(self._rng.choice(_LASTS))
         for one in made:

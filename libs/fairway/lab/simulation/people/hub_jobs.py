@@ -17,7 +17,7 @@ CLASS = "PriorityClass.scheduling.k8s.io/v1"
 _SIZES = ((1, 1), (1, 1), (1, 4), (2, 2), (2, 4), (4, 1), (1, 8), (2, 8))
 
 
-class Names(Struct, frozen=True):
+class NamedByJob(Struct, frozen=True):
     """What a job names. `policy` is the one that may select it; empty: that of all others does."""
 
     policy: str = ""
@@ -25,10 +25,10 @@ class Names(Struct, frozen=True):
     priority_class: str = ""
 
 
-_NOTHING = Names()
+_NOTHING = NamedByJob()
 
 
-def job(rng: Random, name: str, tenant: str, names: Names = _NOTHING) -> Json:
+def job(rng: Random, name: str, tenant: str, names: NamedByJob = _NOTHING) -> Json:
     count, gpus = rng.choice(_SIZES)
     meta: Json = {"name": name, "namespace": tenant}
     if names.policy:

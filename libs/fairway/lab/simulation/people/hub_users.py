@@ -17,7 +17,7 @@ from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people import hub_jobs
 from fairway.lab.simulation.people.faults import FaultProfile
 from fairway.lab.simulation.people.hub_attackers import MALFORMED, HubAttackers
-from fairway.lab.simulation.people.hub_jobs import Names
+from fairway.lab.simulation.people.hub_jobs import NamedByJob
 from fairway.lab.simulation.people.hub_setters import LATER, HubSetters
 from fairway.lab.simulation.people.users import TENANTS
 from fairway.runtime.ports import Outgoing
@@ -32,7 +32,7 @@ _AWAY = (1.0, 1.0, 20.0, 20.0, 120.0, 120.0, 600.0, 3600.0)
 
 
 class HubUsers:
-    """`jobs` objects are applied in the time of trouble, with a chance of their own."""
+    """What they do in the time of trouble is drawn from a chance of its own."""
 
     def __init__(self, fleet: SimulatedFleet, hub: SimulatedHub, profile: FaultProfile, plan: RunPlan) -> None:
         self._fleet = fleet
@@ -40,9 +40,7 @@ class HubUsers:
         self._rng = Random(f"hub {plan.seed}")
         self._setters = HubSetters(hub, self._rng)
         self._profile = profile
-        self._seconds = plan.hours * _HOUR
-        self._jobs = plan.on_hub
-        self._names = plan.jobs
+        self._plan = plan
         self._applied = 0
         self._lasting: set[asyncio.Future[None]] = set()
         self.drawn = Counter[str]()
@@ -50,7 +48,7 @@ class HubUsers:
     async def live(self) -> None:
         """Returns when the time of trouble is over."""
         loop = asyncio.get_running_loop()
-        end = loop.time() + self._seconds
+        end = loop.time() + self._plan.hours * _HOUR
         rates = self._rates()
         total = sum(rate for rate, _ in rates)
         while True:
@@ -68,11 +66,12 @@ class HubUsers:
 
     def _rates(self) -> list[tuple[float, Callable[[], Awaitable[None]]]]:
         """By the hour."""
-        busy = self._jobs / min(1, self._seconds / _HOUR)
+        jobs = self._plan.on_hub
+        busy = jobs / min(1, self._plan.hours)
         attackers = HubAttackers(self._hub, self._rng)
         profile = self._profile
         return [
-            (self._jobs / (self._seconds / _HOUR) * 1.3, self._apply),
+            (jobs / self._plan.hours * 1.3, self._apply),
             (busy / 4, self._edit),
             (busy / 6, self._hold),
             (busy / 6, self._let_go),
@@ -94,17 +93,17 @@ class HubUsers:
     # Jobs.
 
     async def _apply(self) -> None:
-        if self._applied >= self._jobs:
+        if self._applied >= self._plan.on_hub:
             return
         self._applied += 1
         rng = self._rng
         tenant = rng.choice(TENANTS)
         # Sometimes a name that a job of another door has, or will have.
-        name = f"job-{rng.randrange(self._names)}" if rng.random() < 0.1 else f"hub-{self._applied}"
+        name = f"job-{rng.randrange(self._plan.jobs)}" if rng.random() < 0.1 else f"hub-{self._applied}"
         luck = rng.random()
         if luck < 0.6:
             queue = "strict" if luck < 0.1 else ""
-            self._put(hub_jobs.job(rng, name, tenant, Names(queue=queue)))
+            self._put(hub_jobs.job(rng, name, tenant, NamedByJob(queue=queue)))
         elif luck < 0.8:
             await self._with_policy(name, tenant)
         else:
@@ -117,7 +116,7 @@ class HubUsers:
         """Of its own: before, after, or never."""
         rng = self._rng
         own = f"own-{self._applied}"
-        manifest = hub_jobs.job(rng, name, tenant, Names(own))
+        manifest = hub_jobs.job(rng, name, tenant, NamedByJob(own))
         when = rng.choice(("before", "after", "after", "never"))
         if when == "before":
             self._setters.set(hub_jobs.POLICY, hub_jobs.own_policy(own, tenant))
@@ -131,10 +130,10 @@ class HubUsers:
         """A queue or a class that is there later, or never."""
         rng = self._rng
         called = f"late-{self._applied}"
-        manifest = hub_jobs.job(rng, name, tenant, Names(queue=called))
+        manifest = hub_jobs.job(rng, name, tenant, NamedByJob(queue=called))
         setting = (hub_jobs.QUEUE, hub_jobs.queue(called, rng.choice(("Priority", "Block"))))
         if rng.random() < 0.4:
-            manifest = hub_jobs.job(rng, name, tenant, Names(priority_class=called))
+            manifest = hub_jobs.job(rng, name, tenant, NamedByJob(priority_class=called))
             setting = (hub_jobs.CLASS, hub_jobs.priority_class(called, rng.choice((1, 1000))))
         self._put(manifest)
         if rng.random() < 0.75:
@@ -192,7 +191,7 @@ class HubUsers:
             return
         self._hub.remove(found)
         await asyncio.sleep(self._rng.choice((0.0, 0.0, 0.5, 30.0)))
-        names = Names((found.obj["metadata"].get("labels") or {}).get("policy", ""))
+        names = NamedByJob((found.obj["metadata"].get("labels") or {}).get("policy", ""))
         self._put(hub_jobs.job(self._rng, found.key.name, found.key.namespace, names))
 
     async def _cancel(self) -> None:

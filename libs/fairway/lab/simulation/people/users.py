@@ -146,18 +146,18 @@ class People:
     # Fate.
 
     async def _kill(self) -> None:
-        self._rng.choice(sorted(self._fleet.processes.items()))[1].kill()
+        self._rng.choice(sorted(self._fleet.processes.there.items()))[1].kill()
 
     async def _pause(self) -> None:
         """Longer than a lease, and at times than the bus waits."""
-        _, process = self._rng.choice(sorted(self._fleet.processes.items()))
+        _, process = self._rng.choice(sorted(self._fleet.processes.there.items()))
         process.pause()
         await asyncio.sleep(self._rng.choice((2.0, 30.0, 60.0, 200.0)))
         process.resume()
 
     async def _silence(self) -> None:
         """The agents stand still, and one of them perhaps does not; those that are killed meanwhile come back."""
-        agents = [one for name, one in sorted(self._fleet.processes.items()) if name.startswith("agent-")]
+        agents = [one for name, one in sorted(self._fleet.processes.there.items()) if name.startswith("agent-")]
         still = self._rng.sample(agents, len(agents) - self._rng.choice((0, 1)))
         for one in still:
             one.pause()

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from fairway.hub import messages as local
 from fairway.hub.telling.bindings import KIND as BINDING
 from fairway.hub.telling.pending_update import UNCLAIMED_MS
 from fairway.wire import jobs as wire
@@ -12,8 +13,8 @@ from tests.spec.builders.hub_driver import HubDriver
 from tests.spec.builders.lives import Life
 from tests.spec.builders.scripted_hub import not_taken, unreachable
 from tests.spec.hub.hub_objects import JOB, job
-from tests.spec.hub.test_owners_wish import up, waiting
-from tests.spec.hub.test_what_holds import ALL, MOMENT, TRAIN, running
+from tests.spec.hub.intake.test_owners_wish import up, waiting
+from tests.spec.hub.intake.test_what_holds import ALL, MOMENT, TRAIN, running
 
 FULL = Reason(Code.WAITING_FOR_ROOM, "none of 3 clusters can take it now")
 OOM = Reason(Code.JOB_FAILED, "exit code 137")
@@ -44,11 +45,11 @@ def test_a_word_is_acknowledged_when_it_was_told_and_not_before() -> None:
     one, life = waiting()
     name = back(one, life)
     one.run(50)
-    assert name in one.open, "it would come again"
+    assert name in one.inbox.open, "it would come again"
     one.run(2_000)
     assert one.events(TRAIN)[-1] == "WaitingForRoom"
-    assert name in one.acked
-    assert one.open == {}
+    assert name in one.inbox.acked
+    assert one.inbox.open == {}
 
 
 def test_each_failed_attempt_is_told_though_the_next_one_runs_by_then() -> None:
@@ -57,7 +58,7 @@ def test_each_failed_attempt_is_told_though_the_next_one_runs_by_then() -> None:
     again(one, life)
     one.run(5_000)
     assert one.events(TRAIN) == ["Running", "Failed", "Failed", "Dispatched"]
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 def test_a_reason_to_wait_that_comes_back_is_told_once_per_attempt() -> None:
@@ -103,10 +104,10 @@ def test_the_same_word_heard_twice_is_told_once() -> None:
     name = back(one, life)
     one.run(3_000)
     asked = one.hub.verbs()
-    one.deliver(name, life.said[-1][1])
+    one.inbox.deliver(name, life.said[-1][1])
     one.run(3_000)
     assert one.hub.verbs() == asked
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 AWAY: dict[str, Callable[[HubDriver], None]] = {
@@ -125,20 +126,20 @@ def test_what_a_hub_that_is_away_could_not_be_told_is_told_later(
     breaks(one)
     first = back(one, life)
     one.run(5_000)
-    assert first in one.open
+    assert first in one.inbox.open
     again = Reason(Code.WAITING_FOR_QUOTA, "its leaf is full")
     second = back(one, life, again)
     one.run(5_000)
     if anew:
         one.restart()
     one.run(2_000)
-    assert {first, second} <= {*one.open}
+    assert {first, second} <= {*one.inbox.open}
     one.hub.away = False
     one.hub.refuses.clear()
     one.run(10_000)
     assert one.events(TRAIN)[-1] == again.code.value
     assert one.conditions(TRAIN)["Queuing"] == ("True", again.code.value)
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 def test_words_that_come_before_their_object_was_listed_wait_for_it() -> None:
@@ -146,11 +147,11 @@ def test_words_that_come_before_their_object_was_listed_wait_for_it() -> None:
     one.start()
     name = back(one, life)
     one.run(5_000)
-    assert (name in one.open, one.events(TRAIN)) == (True, ["Queued"])
+    assert (name in one.inbox.open, one.events(TRAIN)) == (True, ["Queued"])
     one.list_all()
     one.run(5_000)
     assert one.events(TRAIN) == ["Queued", "WaitingForRoom"]
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 def test_words_on_an_object_that_turns_out_to_be_gone_are_let_go() -> None:
@@ -162,7 +163,7 @@ def test_words_on_an_object_that_turns_out_to_be_gone_are_let_go() -> None:
     one.list_all()
     one.run(10_000)
     assert len(one.said(wire.Cancel)) == 1
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 def test_words_on_a_job_of_another_door_are_nobody_s_here() -> None:
@@ -173,7 +174,7 @@ def test_words_on_a_job_of_another_door_are_nobody_s_here() -> None:
     one.record.follow(life)
     one.says(life, wire.Queue, queue="gold")
     one.run(5_000)
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 def test_a_job_without_a_policy_is_told_so_only_when_none_came_in_the_same_breath() -> None:
@@ -199,7 +200,7 @@ def test_of_many_all_are_told_within_seconds_and_never_too_many_at_once() -> Non
         counts.append(len(one.hub.notes) - before)
     assert sum(counts) == 300
     assert max(counts) <= 100
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 def test_a_hub_without_bindings_is_told_by_events_alone_and_has_them_once_it_serves_them() -> None:
@@ -215,6 +216,24 @@ def test_a_hub_without_bindings_is_told_by_events_alone_and_has_them_once_it_ser
     assert one.conditions(TRAIN)["Scheduled"][0] == "True"
 
 
+def test_nobody_is_told_before_it_is_known_whether_there_are_bindings() -> None:
+    """Else a word would be acknowledged that the binding does not have when this process dies."""
+    one = HubDriver()
+    one.apply(ALL, TRAIN)
+    one.run(MOMENT)
+    one.start()
+    one.inbox.local(local.ComplaintsRead(()))
+    one.see(one.hub.objects)
+    one.inbox.local(local.ObjectsListed())
+    running(one)
+    one.run(30_000)
+    assert (one.events(TRAIN), len(one.inbox.open)) == ([], 4)
+    one.inbox.local(local.BindingsListed())
+    one.run(5_000)
+    assert (one.events(TRAIN), one.inbox.open) == (["Running"], {})
+    assert one.conditions(TRAIN)["Scheduled"][0] == "True"
+
+
 def test_a_hub_that_serves_no_bindings_any_more_is_not_asked_for_each() -> None:
     one, life = waiting()
     one.hub.refuses["bind"] = not_taken(code="NotServed")
@@ -224,7 +243,7 @@ def test_a_hub_that_serves_no_bindings_any_more_is_not_asked_for_each() -> None:
     back(one, life, OOM)
     one.run(3_000)
     assert one.hub.verbs().count("bind") == asked
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 def test_the_binding_of_an_object_that_went_while_nobody_looked_goes_too() -> None:

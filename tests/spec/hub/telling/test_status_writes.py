@@ -7,9 +7,9 @@ from fairway.workloads.hub.objects import hub_object
 from tests.spec.builders.hub_driver import HubDriver
 from tests.spec.builders.scripted_hub import not_taken
 from tests.spec.hub.hub_objects import Json, thing
-from tests.spec.hub.test_owners_wish import up
-from tests.spec.hub.test_statuses import DONE, UP, over, sees, true, writes
-from tests.spec.hub.test_what_holds import TRAIN
+from tests.spec.hub.intake.test_owners_wish import up
+from tests.spec.hub.intake.test_what_holds import TRAIN
+from tests.spec.hub.telling.test_statuses import DONE, UP, over, sees, true, writes
 
 
 def test_what_somebody_else_wrote_is_reckoned_with() -> None:
@@ -45,7 +45,7 @@ def test_a_status_that_the_hub_never_takes_is_left_out_and_the_words_are_let_go(
     one.says(life, wire.Succeeded, cluster="c1", status=DONE)
     one.run(60_000)
     assert writes(one) == 3
-    assert one.open == {}
+    assert one.inbox.open == {}
     assert one.events(TRAIN)[-1] == "Succeeded"
 
 
@@ -54,14 +54,14 @@ def test_the_words_that_a_status_follows_from_come_again_until_it_is_shown() -> 
     one.hub.away = True
     name = one.says(life, wire.Succeeded, cluster="c1", status=DONE)
     one.run(5_000)
-    assert name in one.open
+    assert name in one.inbox.open
     one.restart()
     one.run(1_000)
-    assert name in one.open
+    assert name in one.inbox.open
     one.hub.away = False
     one.run(5_000)
     assert true(one.status(TRAIN)) == ["SuccessCriteriaMet", "Complete"]
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 def test_a_hub_that_is_away_gets_the_newest_word_when_it_is_back() -> None:

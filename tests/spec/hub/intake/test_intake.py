@@ -4,7 +4,7 @@ import pytest
 
 from fairway.domain.names import job_id
 from fairway.domain.tenancy.submission_limits import Limits
-from fairway.hub.intake.noting import PENDING_MS
+from fairway.hub.intake.after_turn import PENDING_MS
 from fairway.hub.intake.turns import in_turn
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
@@ -151,7 +151,8 @@ def test_a_job_whose_hub_serves_two_versions_of_it_is_the_one_that_was_written(
 
 def test_an_object_that_does_not_say_how_it_was_written_is_what_it_was_first_seen_as() -> None:
     one = HubDriver()
-    first, second = mpi("v2beta1", written="v9"), mpi("v1", written="v9")
+    first = mpi("v2beta1", written="v9")
+    second = mpi("v1", written="v9")
     one.apply(first, second)
     one.run(1_000)
     known = one.memory.objects[first.uid]

@@ -109,7 +109,8 @@ def test_a_policy_that_is_too_large_is_refused_until_it_is_smaller() -> None:
 
 def test_a_second_tree_is_taken_when_the_first_goes() -> None:
     one = HubDriver()
-    first, second = tree(name="first"), tree("4", name="second")
+    first = tree(name="first")
+    second = tree("4", name="second")
     one.apply(first)
     one.run(1_000)
     one.apply(second)
@@ -238,8 +239,8 @@ def test_a_refusal_is_told_nobody_again_by_a_process_that_begins_anew() -> None:
     one = HubDriver()
     one.apply(BAD)
     one.run(1_000)
-    notes, status = list(one.hub.notes), one.status(BAD)
+    before = (one.hub.notes, one.status(BAD))
     one.restart()
     one.run(1_000)
-    assert (one.hub.notes, one.status(BAD)) == (notes, status)
+    assert (one.hub.notes, one.status(BAD)) == before
     assert {*says(one)} == {"refused all"}

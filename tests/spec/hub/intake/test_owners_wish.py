@@ -8,8 +8,7 @@ from fairway.wire.reasons import Code, Reason
 from fairway.workloads.hub.objects import HubObject
 from tests.spec.builders.hub_driver import HubDriver
 from tests.spec.builders.lives import Life
-from tests.spec.hub.hub_objects import JOB, policy
-from tests.spec.hub.test_what_holds import ALL, MOMENT, TRAIN, like, running
+from tests.spec.hub.intake.test_what_holds import ALL, MOMENT, TRAIN, like, running
 
 WIDER = like(TRAIN, spec={"parallelism": 2})
 WIDEST = like(TRAIN, spec={"parallelism": 3})
@@ -211,46 +210,3 @@ def test_a_hub_that_is_away_is_asked_later_for_what_is_wished() -> None:
     one.hub.away = False
     one.run(5_000)
     assert len(one.said(wire.Revise)) == 2
-
-
-MEANWHILE = {
-    "nothing": ((), (), 0),
-    "the policy": ((policy("all", {}, {"name": "more"}),), (), 0),
-    "the object": ((WIDER,), (b"2",), 1),
-    "both": ((policy("all", {}, {"name": "more"}), WIDER), (b"2",), 1),
-}
-
-
-@pytest.mark.parametrize(("edits", "want", "count"), MEANWHILE.values(), ids=list(MEANWHILE))
-def test_what_was_changed_while_nobody_looked(
-    edits: tuple[HubObject, ...], want: tuple[bytes, ...], count: int
-) -> None:
-    one, _ = waiting()
-    for each in edits:
-        one.hub.put(each.kind, each.manifest)
-    for _ in range(2):
-        one.restart()
-        one.run(5_000)
-    assert parallelism(one) == list(want)
-    assert len(one.said(wire.Submitted)) == 1
-
-
-def test_a_record_that_cannot_be_read_now_is_read_later() -> None:
-    one, _ = waiting()
-    one.hub.put(JOB, WIDER.manifest)
-    one.hub.away = True
-    one.restart()
-    one.run(5_000)
-    assert parallelism(one) == []
-    one.hub.away = False
-    one.run(5_000)
-    assert parallelism(one) == [b"2"]
-
-
-def test_suspended_while_nobody_looked_holds_the_job() -> None:
-    one, _ = waiting()
-    one.hub.put(JOB, SUSPENDED.manifest)
-    one.restart()
-    one.run(5_000)
-    assert [said.held for said in one.said(wire.HoldJob)] == [True]
-    assert one.said(wire.Revise) == []

@@ -12,9 +12,9 @@ from tests.cases.job_statuses import LATER, START, on
 from tests.spec.builders.hub_driver import HubDriver
 from tests.spec.builders.lives import Life
 from tests.spec.hub.hub_objects import Json, policy, thing
-from tests.spec.hub.test_owners_wish import up, waiting
-from tests.spec.hub.test_telling import OOM, again
-from tests.spec.hub.test_what_holds import ALL, MOMENT, TRAIN, brought, running
+from tests.spec.hub.intake.test_owners_wish import up, waiting
+from tests.spec.hub.intake.test_what_holds import ALL, MOMENT, TRAIN, brought, running
+from tests.spec.hub.telling.test_telling import OOM, again
 
 TORCH = "PyTorchJob.kubeflow.org/v1"
 UP = {"startTime": START, "active": 1, "ready": 1}
@@ -125,7 +125,7 @@ def test_an_end_that_no_member_shows_is_shown_with_its_reason(
     status = one.status(TRAIN)
     assert true(status) == ["FailureTarget", "Failed"]
     assert {each["reason"] for each in status["conditions"]} == {code}
-    assert one.open == {}
+    assert one.inbox.open == {}
 
 
 def test_a_refused_job_fails_on_the_hub_with_the_reason() -> None:
@@ -221,7 +221,7 @@ def test_late_news_of_a_failed_attempt_does_not_touch_the_next_one() -> None:
     sees(one, life, UP)
     count = writes(one)
     late = next(message for _, message in life.said if isinstance(message, wire.Failed))
-    one.deliver("late", late)
+    one.inbox.deliver("late", late)
     one.run(5_000)
     assert (one.status(TRAIN), writes(one)) == (UP, count)
 

@@ -7,7 +7,7 @@ from fairway.workloads.hub.objects import HubObject, hub_object
 from tests.spec.builders.hub_driver import HubDriver
 from tests.spec.builders.scripted_hub import not_taken
 from tests.spec.hub.hub_objects import CLASS, PP, policy, thing
-from tests.spec.hub.test_settings_said import BAD, ready, says
+from tests.spec.hub.settings.test_settings_said import BAD, ready, says
 
 ALL = policy("all", generation=1)
 OTHER = {"type": "Other", "status": "True"}

@@ -12,7 +12,7 @@ from fairway.workloads.hub.objects import HubObject, hub_object
 from tests.spec.builders.hub_driver import HubDriver
 from tests.spec.builders.scripted_hub import not_taken
 from tests.spec.hub.hub_objects import JOB, job, policy, thing
-from tests.spec.hub.test_what_holds import ALL, MOMENT, TRAIN, brought, like
+from tests.spec.hub.intake.test_what_holds import ALL, MOMENT, TRAIN, brought, like, running
 
 NO = Reason(Code.INVALID, "it asks for nothing")
 BETTER = like(TRAIN, spec={"parallelism": 2})
@@ -110,6 +110,49 @@ def test_the_job_that_stands_for_it_then_has_another_name_and_its_own_end() -> N
     assert known.wish.asked == digest_of(said)
 
 
+@pytest.mark.parametrize("heard", [True, False], ids=["", "and its end was not heard of"])
+def test_a_new_process_goes_by_the_newest_job_of_an_object(heard: bool) -> None:
+    """Whose row it does not know when it sees the object: that of the first one has the object's own id."""
+    one = HubDriver()
+    one.apply(flows(), flow())
+    one.run(MOMENT)
+    one.refuse(flow(), NO)
+    one.run(5_000)
+    one.apply(flow(parallelism=2))
+    one.run(2 * MOMENT)
+    life = running(one, flow())
+    one.run(5_000)
+    one.says(life, wire.Succeeded, cluster="c1", status={"phase": "Succeeded"})
+    one.run(5_000 if heard else 0)
+    one.restart()
+    one.run(5_000)
+    assert one.memory.objects[flow().uid].job == life.now.id
+    assert one.status(flow()) == {"phase": "Succeeded"}
+    assert one.binding(flow())["metadata"]["labels"]["fairway.io/job"] == life.now.id
+    assert len(one.submissions(flow())) == 2
+    assert one.inbox.open == {}
+
+
+def test_a_new_process_knows_why_the_newest_job_of_an_object_was_refused() -> None:
+    one = HubDriver()
+    one.apply(flows(), flow())
+    one.run(MOMENT)
+    one.refuse(flow(), NO)
+    one.run(5_000)
+    one.apply(flow(parallelism=2))
+    one.run(2 * MOMENT)
+    life = one.admit(flow())
+    one.says(life, wire.Rejected, reasons=(NO,))
+    one.run(5_000)
+    assert one.status(flow())["phase"] == "Failed"
+    one.restart()
+    one.run(5_000)
+    assert len(one.submissions(flow())) == 2, "it is as it was refused"
+    one.apply(flow(parallelism=3))
+    one.run(5_000)
+    assert len(one.submissions(flow())) == 3
+
+
 STAGES = {
     "it waits for a policy": (1, 0),
     "submitted, and admission has not seen it": (2, 1),
@@ -122,7 +165,7 @@ STAGES = {
 def test_a_process_that_begins_anew_submits_and_tells_nothing_twice(moment: int, want: int) -> None:
     one = HubDriver()
     brought(one, moment)
-    told = (list(one.hub.notes), one.held(TRAIN), len(one.said(fleet.Configured)))
+    told = (one.hub.notes, one.held(TRAIN), len(one.said(fleet.Configured)))
     one.hub.asked.clear()
     for _ in range(2):
         one.restart()

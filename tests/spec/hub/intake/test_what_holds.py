@@ -128,7 +128,7 @@ def test_an_object_that_is_deleted_takes_its_job_and_its_traces_with_it(moment: 
     assert len(one.said(wire.Cancel)) == want
     assert one.held(TRAIN) is None
     assert [key for key in one.hub.objects if key[0].startswith("ResourceBinding")] == []
-    assert one.open == {}, "all words are acknowledged"
+    assert one.inbox.open == {}, "all words are acknowledged"
 
 
 def brought(one: HubDriver, moment: int) -> None:
@@ -180,4 +180,4 @@ def test_a_deletion_that_nobody_saw_before_the_job_was_known_is_not_forgotten() 
     one.says(one.admit(TRAIN), wire.Queue, queue="gold")
     one.run(5_000)
     assert len(one.said(wire.Cancel)) == 1
-    assert one.open == {}
+    assert one.inbox.open == {}
