@@ -42,6 +42,7 @@ TOGETHER = {
 }
 _FIRST = (
     "test_kill",
+    "test_killed",
     "test_cli",
     "test_up",
     "test_rights",

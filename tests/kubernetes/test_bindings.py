@@ -110,7 +110,9 @@ def test_kubectl_describe_alone_says_why_a_job_is_pending_with_the_numbers(fleet
     until(lambda: events(fleet, tenant, "big"), "an Event")
     described = fleet.hub.kubectl("-n", tenant, "describe", "pytorchjob", "big")
     reason = scheduled(waiting)["reason"]
-    line = next(line for line in described.splitlines() if reason in line)
+    # Above them its condition Suspended says so, too, one field a line.
+    told = described.partition("\nEvents:")[2]
+    line = next(line for line in told.splitlines() if reason in line)
     assert "64 pods of" in line
     assert "north" in line
     assert condition(waiting, "Queuing") == "True"

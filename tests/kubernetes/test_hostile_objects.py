@@ -10,10 +10,11 @@ REFUSED = "nested deeper than 64 levels"
 
 
 def nested(hub: Api, where: str, name: str, levels: int, **labels: str) -> None:
-    """As text: no encoder of Python's would write it. `x` says what is nested in the arguments."""
+    """As text: no encoder of Python's would write it. `x` says what is nested in the arguments. One of a member, which
+    has labels, is suspended, so that its operator leaves it alone."""
     what: Json = job("Workflow", where, name)
     what["metadata"]["labels"] = labels
-    what["spec"] |= {"suspend": True, "arguments": {"x": "NESTED"}}
+    what["spec"] |= {"suspend": bool(labels), "arguments": {"x": "NESTED"}}
     deep = '{"a":' * levels + "1" + "}" * levels
     text = json.dumps(what).replace('"NESTED"', deep)
     answer = hub.http.post(

@@ -35,6 +35,18 @@ class Understood(Struct, frozen=True):
     manifest: dict[str, Any] = {}
 
 
+class _Meta(Struct, frozen=True):
+    name: str = ""
+
+
+class _Names(Struct, frozen=True):
+    """What says of an object which it is."""
+
+    api_version: str = msgspec.field(default="", name="apiVersion")
+    kind: str = ""
+    metadata: _Meta = _Meta()
+
+
 def understand(message: wire.Manifested, cause: str, sequence: int, settings: NamedSettings) -> Understood:
     """`cause` stands in for a client id that was not given; `sequence` is where the manifest is kept."""
     digest = digest_of(message)
@@ -70,11 +82,24 @@ def _decoded(message: wire.Manifested) -> tuple[dict[str, Any], Reason | None]:
     size = len(bytes(message.manifest))
     if size > LARGEST_TEXT:
         text = f"the manifest has {size} bytes; {LARGEST_TEXT} is the most"
-        return {}, Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image")
+        return _names_in(message), Reason(
+            Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image"
+        )
     try:
         return _object(message.manifest, "manifest", message.source), None
     except Refused as error:
-        return {}, error.reasons[0]
+        return _names_in(message), error.reasons[0]
+
+
+def _names_in(message: wire.Manifested) -> dict[str, Any]:
+    """Which object of the hub it is that is refused unread: its job has the name by which the hub knows it."""
+    if message.source != HUB:
+        return {}
+    try:
+        found = msgspec.json.decode(message.manifest, type=_Names)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+    return {"apiVersion": found.api_version, "kind": found.kind, "metadata": {"name": found.metadata.name}}
 
 
 def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:

@@ -89,8 +89,8 @@ def _reminders(view: View, uid: str) -> tuple[Reminder, ...]:
     found = []
     if known.shown.wanted is not None and uid not in view.telling.showing:
         found.append(Reminder(Show(uid)))
-    if known.pending.due and uid not in view.telling.telling:
-        found.append(Reminder(Tell(uid)))
+    if known.pending.due and view.telling.late(uid, known.pending.due):
+        found.append(Reminder(Tell(uid, known.pending.due)))
     return tuple(found)
 
 

@@ -87,9 +87,11 @@ class Show(Struct, frozen=True, tag=True):
 
 
 class Tell(Struct, frozen=True, tag=True):
-    """The owner of that object is to be told of its job: by Events, and in its ResourceBinding."""
+    """The owner of that object is to be told of its job: by Events, and in its ResourceBinding. `at` is for when it was
+    meant (ms): one that is meant for sooner takes its place."""
 
     uid: str
+    at: int = 0
 
 
 class Unbind(Struct, frozen=True, tag=True):

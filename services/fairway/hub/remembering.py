@@ -208,6 +208,6 @@ _TABLES: Mapping[str, _Table] = {
     "asked": _value(lambda known: known.telling.bindings, "asked", bool),
     "paced": _value(lambda known: known.telling.pace, "used", int),
     "showing": _set(_telling, "showing", str),
-    "telling": _set(_telling, "telling", str),
+    "telling": _dict(_telling, "telling", str, int),
     "sent": _Table(_sent, tuple[str, _Calls], _take_sent),
 }

@@ -1,7 +1,5 @@
 """Hold its room there, apply it there, change it or delete it there: first the call, then what its outcome means."""
 
-import msgspec
-
 from fairway.domain.attempts.retry import attempt_over, given_up, next_attempt
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.events import JobRows, Teller, current
@@ -75,7 +73,7 @@ def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:
     was held goes with the recall."""
     made: Made = outcome.body
     if made.ready >= made.total:
-        return Decision(calls=(msgspec.structs.replace(outcome.call, verb=APPLY),))
+        return Decision(calls=(Call(APPLY, job.cluster, job.id, job.attempt, copy_of(job)),))
     if made.idle < _PATIENCE_MS:
         return Decision(again_in=_LOOK_MS)
     text = f"{job.cluster} holds room for {made.ready} of {made.total} pods; {made.why}"

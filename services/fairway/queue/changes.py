@@ -39,7 +39,7 @@ def _of_the_fleet(message: Freed | Changed | QueueBegins | Sweep) -> Changes:
         free = Free.ROOM if message.free else Free.UNKNOWN_ROOM  # none at all: the cluster is gone
         return (QueueChange(free, "room", news=message),)
     if isinstance(message, Sweep):
-        return QueueChange(Free.QUOTA, SWEEP), QueueChange(Free.LINES, SWEEP)
+        return tuple(QueueChange(free, SWEEP) for free in (Free.QUOTA, Free.LINES, Free.NOTHING))
     if isinstance(message, Changed) and message.policy:
         return (QueueChange(Free.TERMS, "settings", policy=message.policy),)
     by = "begin" if isinstance(message, QueueBegins) else "settings"

@@ -7,7 +7,7 @@ import msgspec
 from fairway.domain.policy_terms import Changed
 from fairway.queue.decide import decide
 from fairway.queue.memory import QueueMemory
-from fairway.queue.view import SERVICE, Hears, OfJobs, QueueBegins, Sweep
+from fairway.queue.view import SERVICE, SWEEP_EVERY_MS, Hears, OfJobs, QueueBegins, Sweep
 from fairway.runtime.metrics import Meter
 from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Consumer, LocalMessages, Service
@@ -15,7 +15,6 @@ from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, flow
 from fairway.wire import jobs as wire
 
-_SWEEP_EVERY_MS = 10_000
 _jobs: Consumer[OfJobs] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
 _freed: Consumer[fleet.Freed] = Consumer(
     *flow.consumer(f"{SERVICE}-freed"), msgspec.json.Decoder(fleet.Freed), place_of_cluster
@@ -54,7 +53,7 @@ def service(catalog: Catalog, meter: Meter, memories: list[QueueMemory]) -> Serv
         decide,
         memory,
         single=True,
-        ticks=((Sweep(), _SWEEP_EVERY_MS),),
+        ticks=((Sweep(), SWEEP_EVERY_MS),),
         begin=QueueBegins(),
         beside=beside,
         shown=count,

@@ -19,6 +19,7 @@ _Ends = wire.Succeeded | wire.Cancelled | wire.Failed | wire.Lost
 OfJobs = wire.Queue | wire.Reserved | wire.Removed | wire.Cancel | wire.HoldJob | wire.Revised | _Ends
 # The reason of a turn that only looks whether anybody was forgotten.
 SWEEP = "sweep"
+SWEEP_EVERY_MS = 10_000
 
 
 class QueueBegins(FleetMessage, frozen=True, kw_only=True, tag="begin"):
@@ -26,7 +27,7 @@ class QueueBegins(FleetMessage, frozen=True, kw_only=True, tag="begin"):
 
 
 class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
-    """Local: look whether anybody was forgotten."""
+    """Local: look whether anybody was forgotten, or stands otherwise than the record says."""
 
 
 Hears = OfJobs | Freed | Changed | QueueBegins | Sweep

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from fairway.queue.freed_room import names
 from fairway.queue.order import QueueOrder, Tried
-from fairway.queue.view import SWEEP
-from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, Place, WaitingJob, retry_at
+from fairway.queue.view import SWEEP, SWEEP_EVERY_MS
+from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, Place, WaitingJob, WaitingJobs, retry_at
 from fairway.wire.fleet import Freed
 
 # One piece of freed room wakes at most so many jobs, the first of as many shapes.
@@ -18,6 +18,9 @@ WAKE_BUDGET = 256
 SHAPE_TRIES = 32
 # So many jobs follow a change of their policy in one step of the queue; the next ones in the next.
 FOLLOWERS = 256
+# So many jobs are asked in one sweep whether they still stand as the record says, and so many say so.
+LOOKED_AT = 2_000
+TOLD = 256
 
 
 class Free(Enum):
@@ -30,6 +33,7 @@ class Free(Enum):
     TURN = "the turn in a blocking queue"
     LINES = "whatever those lack that nobody has looked at yet"
     TERMS = "what a policy allows (empty: any policy or namespace)"
+    NOTHING = "nothing: others may have shut a gate, or opened one of several, since a job was looked at"
 
 
 class QueueChange(Struct, frozen=True):
@@ -132,6 +136,25 @@ def _under_policy(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     yield Group(sorted(changed, key=lambda entry: entry.place)[:FOLLOWERS], told=True)
 
 
+def _as_they_stand(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
+    """Nobody goes. Of more jobs than are looked at in one sweep the next ones are in the next."""
+    queued = turn.view.queued
+    first = turn.now // SWEEP_EVERY_MS * LOOKED_AT % max(len(queued.entries), LOOKED_AT)
+    most = len(turn.steps) + TOLD
+    yield Group(takewhile(lambda entry: len(turn.steps) < most, _some(queued, first)), None, told=True)
+
+
+def _some(queued: WaitingJobs, first: int) -> Iterator[WaitingJob]:
+    """Of all lines in one order, from this one on."""
+    most = LOOKED_AT
+    for queue in sorted(queued.lines):
+        places = queued.lines[queue]
+        found = [*places.islice(first, first + most)]
+        yield from (queued.entries[place[2]] for place in found)
+        first = max(0, first - len(places))
+        most -= len(found)
+
+
 # Who may wait for what may be free.
 _MAY_WAIT: dict[Free, Callable[[QueueOrder, QueueChange], Iterator[Group]]] = {
     Free.QUOTA: _blocked_at,
@@ -141,4 +164,5 @@ _MAY_WAIT: dict[Free, Callable[[QueueOrder, QueueChange], Iterator[Group]]] = {
     Free.TURN: _itself,
     Free.LINES: _of_every_line,
     Free.TERMS: _under_policy,
+    Free.NOTHING: _as_they_stand,
 }

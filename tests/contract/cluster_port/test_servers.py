@@ -88,7 +88,10 @@ async def test_a_namespace_on_its_way_out_takes_nothing_until_it_is_gone_and_the
         with pytest.raises(ClusterRefused, match="is being terminated") as refused:
             await house.cluster.apply(JOB, job(leaving, name))
         assert refused.value.code == "NamespaceTerminating"
-    await house.cluster.patch("Namespace.v1", "", leaving, {"metadata": {"finalizers": None}})
+    async with aclosing(house.cluster.watch("Namespace.v1")) as namespaces:
+        await until(namespaces, synced)
+        await house.cluster.patch("Namespace.v1", "", leaving, {"metadata": {"finalizers": None}})
+        await until(namespaces, lambda one: one.gone and one.name == leaving)
     applied = await house.cluster.apply(JOB, job(leaving))
     assert (applied.adopted, await house.cluster.get(JOB, leaving, "before")) == (False, None)
 

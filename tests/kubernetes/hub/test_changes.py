@@ -48,7 +48,7 @@ def test_a_job_that_waits_takes_over_another_size_and_runs_with_it(
     assert one.verbs().count("amended") == 1
     there = fleet.members["north"].job(one.kind, tenant, "try")
     assert str(TOO_MANY) not in str((there or {})["spec"])
-    until(lambda: one.binding["spec"].get("replicas") == 2, "its binding says how many")
+    until(lambda: (one.binding.get("spec") or {}).get("replicas") == 2, "its binding says how many")
     assert "unchanged" not in one.verbs()
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairway.domain.decision import Call, Decision, Outcome
-from fairway.propagator.calls import Made, copy_of
+from fairway.propagator.calls import Made
 from fairway.propagator.decide import decide
 from fairway.reserver.decide import decide as reserve
 from fairway.reserver.reservation_way import hold_of
@@ -75,8 +75,8 @@ def held(way: str = "placeholders", **more: Any) -> Life:
 
 
 def looked(life: Life, made: Made | None = None, code: str = "", text: str = "") -> Decision:
-    call = Call("hold", "c1", "llm-1", 1, copy_of(life.now))
-    outcome = Outcome(call, made is not None, code, text, made)
+    """Its outcome names the call without its body, as the runtime hands it on."""
+    outcome = Outcome(Call("hold", "c1", "llm-1", 1), made is not None, code, text, made)
     return decide(of(life), heard(life, outcomes=(outcome,)), NOW)
 
 
@@ -118,7 +118,7 @@ def test_room_held_for_an_attempt_that_is_over_is_given_back() -> None:
     life = held()
     before = heard(held())
     life.then(wire.Recall, cluster="c1", why=Reason(Code.CANCELLED, "cancelled by ann"))
-    call = Call("hold", "c1", "llm-1", 1, copy_of(held().now))
+    call = Call("hold", "c1", "llm-1", 1)
     late = msgspec.structs.replace(before, outcomes=(Outcome(call, True, body=Made(4, 4)),))
     (asked,) = decide(of(life), late, NOW).calls
     assert (asked.verb, asked.body.room.key) == ("release", "llm-1/1")
@@ -150,5 +150,5 @@ def test_what_a_member_lacks_again_and_again_is_asked_for_ever_less_often(code: 
         life.then(wire.Reserved, cluster="c1", slots=SLOTS, expires_at=life.at, hold="placeholders")
     assert waits == [2_000, 4_000, 8_000]
     # The fourth attempt is the first that is spent: of two there is another one.
-    why = Outcome(Call("apply", "c1", "llm-1", 4, copy_of(life.now)), False, "Invalid", "as it says")
+    why = Outcome(Call("apply", "c1", "llm-1", 4), False, "Invalid", "as it says")
     assert verbs(decide(of(life), heard(life, outcomes=(why,)), NOW)) == ["lost", "recall", "queue"]

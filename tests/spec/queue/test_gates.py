@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from fairway.queue import wake_ups
 from fairway.queue.decide import decide
 from fairway.queue.position import answer
-from fairway.queue.view import Sweep
+from fairway.queue.view import SWEEP_EVERY_MS, Sweep
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueueAsk
 from fairway.wire.reasons import Code, Reason
@@ -104,6 +105,44 @@ def test_it_is_not_said_again_while_the_same_gates_are_shut(case: Case) -> None:
 
 
 BOTH = recorded(waiting("x", 1, why=room()), quota(), room())
+STANDS = {
+    "no room, and its quota was taken since": (waiting("x", 1, why=room()), FULL, [QUOTA, ROOM]),
+    "no room, and its quota was given back since": (BOTH, {"tree": tree()}, [ROOM]),
+    "behind another, and its quota was taken since": (
+        waiting("x", 1, why=BEHIND),
+        {**FULL, "queues": BLOCK},
+        [QUOTA, TURN],
+    ),
+    "as the record says": (BOTH, FULL, []),
+}
+
+
+@pytest.mark.parametrize(("life", "view", "want"), STANDS.values(), ids=list(STANDS))
+def test_a_sweep_says_how_a_job_stands_by_now_and_lets_nobody_go(
+    life: Life, view: dict[str, Any], want: list[Code]
+) -> None:
+    head = waiting("a", why=room())
+    said = [one for one in events(decide(asked(head, life, **view), told(Sweep()), NOW)) if one.job == "x"]
+    assert [gate.code for one in said for gate in one.gates or (one.why,)] == want
+    assert {one.verb for one in said} <= {"blocked"}
+
+
+def test_a_sweep_looks_at_so_many_and_the_next_one_at_those_behind_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wake_ups, "LOOKED_AT", 2)
+    lives = [waiting(name, index, why=room(), queue="gold") for index, name in enumerate("abc")]
+    lives += [waiting(name, index, why=room(), queue="other") for index, name in enumerate("de")]
+    named = [
+        {one.job for one in events(decide(asked(*lives, **FULL), told(Sweep()), NOW + sweep * SWEEP_EVERY_MS))}
+        for sweep in range(5)
+    ]
+    assert all(len(names) <= 2 for names in named)
+    assert set().union(*named) == set("abcde")
+
+
+def test_a_sweep_says_no_more_than_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wake_ups, "TOLD", 1)
+    lives = [waiting(name, index, why=room()) for index, name in enumerate("abc")]
+    assert len(events(decide(asked(*lives, **FULL), told(Sweep()), NOW))) == 1
 
 
 def test_without_quota_and_room_it_is_woken_by_room_and_then_waits_for_quota_alone() -> None:

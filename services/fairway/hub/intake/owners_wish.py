@@ -98,7 +98,7 @@ def orphan(view: View, heard: Heard[object], message: Orphan, now: int) -> Decis
     if not view.objects.listed:
         return Decision(again_in=_AGAIN_MS)
     if job.hub_uid in view.objects:
-        return Decision(reminders=(Reminder(Tell(job.hub_uid), SOON_MS),))
+        return Decision(reminders=(Reminder(Tell(job.hub_uid, now + SOON_MS), SOON_MS),))
     work = job.spec.workload
     if not heard.outcomes:
         return Decision(calls=(Call(LOOK, "", job.id, 0, Place(work.key, work.namespace, work.name, job.hub_uid)),))

@@ -56,8 +56,8 @@ def turn(view: View, now: int) -> Decision:
         step = _submitted(view, known, allowance, now)
         if step is not None:
             steps.append(step)
-            if not step.events and one.uid not in view.telling.telling:
-                reminders.append(Reminder(Tell(one.uid), UNCLAIMED_MS))
+            if not step.events and view.telling.late(one.uid, now + UNCLAIMED_MS):
+                reminders.append(Reminder(Tell(one.uid, now + UNCLAIMED_MS), UNCLAIMED_MS))
     return Decision(tuple(steps), reminders=(*reminders, *next_turn(view, now, view.turns.batch)))
 
 

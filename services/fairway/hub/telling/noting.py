@@ -149,8 +149,8 @@ def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
         match one.message:
             case Show(uid):
                 view.telling.showing.add(uid)
-            case Tell(uid):
-                view.telling.telling.add(uid)
+            case Tell(uid, at):
+                view.telling.telling[uid] = at
             case Turn():
                 at = now + one.after
                 before = view.turns.next_at
@@ -173,8 +173,8 @@ def _sends(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
 
 def _over(view: View, message: object, now: int) -> None:
     match message:
-        case Tell(uid):
-            view.telling.telling.discard(uid)
+        case Tell(uid, at) if not view.telling.replaced(uid, at):
+            view.telling.telling.pop(uid, None)
             if view.telling.bindings.asked and (known := view.objects.get(uid)) is not None:
                 if known.pending.due and known.shown.wanted is None:
                     pending.told(known.pending, tuple(known.pending.ids))

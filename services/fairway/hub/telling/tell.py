@@ -28,6 +28,8 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
     one = view.objects.get(message.uid)
     if one is None or not one.pending.due or not view.telling.bindings.asked:
         return Decision()
+    if view.telling.replaced(message.uid, message.at):
+        return Decision()
     if heard.outcomes:
         return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision(again_in=0)
     if (wait := one.pending.due - now) > 0:
@@ -124,8 +126,8 @@ def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:
         return Decision(again_in=wait)
     new = next_status(one, view.jobs.get(one.job))
     if new is None:
-        told = kept(one.pending) and message.uid not in view.telling.telling
-        return Decision(reminders=(Reminder(Tell(message.uid)),) if told else ())
+        told = kept(one.pending) and view.telling.late(message.uid, now)
+        return Decision(reminders=(Reminder(Tell(message.uid, now)),) if told else ())
     place = Place(one.one.kind, one.one.namespace, one.one.name, one.one.uid)
     return Decision(calls=(Call(STATUS, "", one.job, one.shown.wanted.attempt, StatusWrite(place, new)),))
 

@@ -6,6 +6,9 @@ from fairway.domain.decision import Call
 from fairway.hub.telling.known_bindings import KnownBindings
 from fairway.hub.telling.pending_update import UpdatePace
 
+# So much later than it might be an owner is told, rather than by another message (ms).
+_LATE_MS = 1_000
+
 
 class Sent(Struct, frozen=True):
     """The calls that were made together, and the ids of the words that they tell."""
@@ -16,16 +19,26 @@ class Sent(Struct, frozen=True):
 
 class Telling:
     """`showing` and `telling` are the uids of objects of which a message is under way that writes their status, or
-    tells their owner. `sent` is what was sent for a message, by its id: an answer does not repeat them."""
+    tells their owner, and that for when it was meant (ms). `sent` is what was sent for a message, by its id: an answer
+    does not repeat them."""
 
     def __init__(self) -> None:
         self.bindings = KnownBindings()
         self.pace = UpdatePace()
         self.showing: set[str] = set()
-        self.telling: set[str] = set()
+        self.telling: dict[str, int] = {}
         self.sent: dict[str, Sent] = {}
 
     @property
     def waiting(self) -> int:
         """How many objects are to be told of."""
         return len(self.telling)
+
+    def late(self, uid: str, due: int) -> bool:
+        """Whether no message is under way that tells of it about then, or before."""
+        at = self.telling.get(uid)
+        return at is None or at > due + _LATE_MS
+
+    def replaced(self, uid: str, at: int) -> bool:
+        """Whether another message tells of it, and this one does not any more."""
+        return self.telling.get(uid, at) != at

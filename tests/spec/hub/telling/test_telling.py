@@ -87,6 +87,16 @@ def again_waits(one: HubDriver, life: Life) -> None:
     one.run(3_000)
 
 
+def test_a_word_does_not_wait_until_a_changed_status_alone_would_be_told() -> None:
+    one, life = waiting()
+    one.show(TRAIN, {"active": 1})
+    one.run(50)
+    name = back(one, life)
+    one.run(3_000)
+    assert (one.events(TRAIN)[-1], name in one.acked) == ("WaitingForRoom", True)
+    assert one.conditions(TRAIN)["Queuing"] == ("True", "WaitingForRoom")
+
+
 def test_the_same_word_heard_twice_is_told_once() -> None:
     one, life = waiting()
     name = back(one, life)
