@@ -71,7 +71,13 @@ class StoreAndLease:
 
     async def _lease(self) -> int:
         ttl = int(LEASE_MS * self._world.pace)
-        return await self._world.store.lease(self._service.name, self._world.owner, ttl)
+        asked = self._world.clock.now()
+        token = await self._world.store.lease(self._service.name, self._world.owner, ttl)
+        if token:
+            self._service.ownership.granted(asked, ttl)
+        else:
+            self._service.ownership.over()
+        return token
 
     async def keep_lease(self) -> None:
         """Renews the lease, and gives it up in the end: who stands by has it at its next question. When renewing fails
@@ -88,6 +94,7 @@ class StoreAndLease:
             await asyncio.wait((asyncio.ensure_future(self._give_up()),), timeout=_PATIENCE_S)
 
     async def _give_up(self) -> None:
+        self._service.ownership.over()
         if self.token:
             with contextlib.suppress(Unreachable):
                 await self._world.store.lease(self._service.name, self._world.owner, _AT_ONCE_MS)

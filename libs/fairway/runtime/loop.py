@@ -92,6 +92,7 @@ class Loop:
             self.inbox.begin_anew()
 
     async def _open(self) -> None:
+        self.service.ownership.over()
         await self._begin_anew()
         self.opening.works = False
         while not await self._opened():

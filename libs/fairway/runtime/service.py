@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from fairway.domain.decision import Call, Decision, Heard, Message, Outcome, Step
+from fairway.runtime.ownership import Ownership
 from fairway.runtime.ports import ReadRows, Wanted
 
 Said = TypeVar("Said", contravariant=True)
@@ -112,10 +113,11 @@ class Recording(Protocol):
 
 class Service(Struct, Generic[Seen, Hears], frozen=True):
     """Decides with memories of one type on messages of one type, most often a union: what its `consumers` hear and what
-    it tells itself. `single` services own ordered state and run behind a lease. `ticks` are local messages by period in
-    ms, or make them; `begin` is one that is heard whenever the service starts on a working set; `beside` runs along
-    with the service and puts local messages into its inbox; `recording` is told everything, and `shown` sees the memory
-    whenever it has taken something: what it counts or logs is no part of a decision."""
+    it tells itself. `single` services own ordered state and run behind a lease: in `ownership` is how long that lasts.
+    `ticks` are local messages by period in ms, or make them; `begin` is one that is heard whenever the service starts
+    on a working set; `beside` runs along with the service and puts local messages into its inbox; `recording` is told
+    everything, and `shown` sees the memory whenever it has taken something: what it counts or logs is no part of a
+    decision."""
 
     name: str
     consumers: tuple[Consumer[Hears], ...]
@@ -123,6 +125,7 @@ class Service(Struct, Generic[Seen, Hears], frozen=True):
     memory: Callable[[], Seen]
     act: Callable[[Call], Awaitable[Outcome]] | None = None
     single: bool = False
+    ownership: Ownership = field(default_factory=Ownership)
     ticks: tuple[tuple[Hears | Callable[[], Hears], int], ...] = ()
     begin: Hears | None = None
     beside: Callable[[LocalMessages], Coroutine[Any, Any, None]] | None = None

@@ -33,6 +33,7 @@ from fairway.hub.telling.bindings import replacing
 from fairway.hub.telling.events import KIND as EVENTS
 from fairway.hub.telling.events import Note, manifest_of
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.ownership import Ownership
 from fairway.runtime.ports import Bus, Clock, Unreachable
 from fairway.runtime.record import manifests
 from fairway.wire.reasons import Code
@@ -56,10 +57,11 @@ def _passing(error: ClusterRefused) -> None:
 class HubWrites:
     """`served` is set while the hub is known to have ResourceBindings."""
 
-    def __init__(self, hub: Cluster, bus: Bus, clock: Clock) -> None:
-        self._hub = hub
+    def __init__(self, hub: Cluster, bus: Bus, clock: Clock, ownership: Ownership) -> None:
+        self._reached = hub
         self._bus = bus
         self._clock = clock
+        self._ownership = ownership
         self._gate = asyncio.Semaphore(AT_ONCE)
         self.served = asyncio.Event()
         # Where the status of a kind is: its own subresource, or the object itself.
@@ -74,6 +76,13 @@ class HubWrites:
             LOOK: self._look,
             MANIFEST: self._manifest,
         }
+
+    @property
+    def _hub(self) -> Cluster:
+        """Raises Unreachable when another process may own what is there by now: it was asked for before that."""
+        if not self._ownership.lasts(self._clock.now()):
+            raise Unreachable("the lease has run out")
+        return self._reached
 
     async def __call__(self, call: Call) -> Outcome:
         try:

@@ -9,6 +9,7 @@ from fairway.hub.memory import HubMemory
 from fairway.hub.messages import SERVICE, Hears, OfJobs
 from fairway.hub.watches import HubWatches
 from fairway.runtime.cluster_port import Cluster
+from fairway.runtime.ownership import Ownership
 from fairway.runtime.ports import World
 from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Consumer, Service
@@ -25,7 +26,8 @@ def service(
     shown: Consumer[Shown] = Consumer(
         *flow.consumer(f"{SERVICE}-status"), msgspec.json.Decoder(Shown), lambda one: subjects.shown(one.tenant)
     )
-    writes = HubWrites(hub, world.bus, world.clock)
+    ownership = Ownership()
+    writes = HubWrites(hub, world.bus, world.clock, ownership)
     return Service(
         SERVICE,
         (said, shown),
@@ -33,5 +35,6 @@ def service(
         lambda: HubMemory(catalog, namespaces),
         act=writes,
         single=True,
+        ownership=ownership,
         beside=HubWatches(hub, world.bus, writes),
     )

@@ -14,6 +14,8 @@ from fairway.hub.messages import Unbind
 from fairway.hub.telling.bindings import KIND as BINDING
 from fairway.hub.telling.events import note_of
 from fairway.runtime.cluster_port import ClusterRefused
+from fairway.runtime.lease import LEASE_MS
+from fairway.runtime.ownership import Ownership
 from fairway.runtime.ports import Unreachable
 from tests.spec.hub.hub_objects import JOB, PP, Json, job, policy
 from tests.support.memory.clock import ManualClock, settle
@@ -67,9 +69,12 @@ class Port:
         return (JOB,)
 
 
-def made(port: Any) -> HubWrites:
-    clock = ManualClock()
-    return HubWrites(port, MemoryBus(clock), clock)
+def made(port: Any, clock: ManualClock | None = None) -> HubWrites:
+    """By the owner, for as long as a lease lasts."""
+    clock = clock or ManualClock()
+    ownership = Ownership()
+    ownership.granted(clock.now(), LEASE_MS)
+    return HubWrites(port, MemoryBus(clock), clock, ownership)
 
 
 def status_of(name: str = "train", kind: str = JOB) -> Call:
@@ -193,3 +198,26 @@ async def test_so_many_are_written_at_once_and_no_more() -> None:
     assert port.in_flight == AT_ONCE
     port.gate.set()
     assert [one.ok for one in await asyncio.gather(*running)] == [True] * (AT_ONCE + 4)
+
+
+@pytest.mark.parametrize("verb", [verb for verb in ALL if verb != calls.MANIFEST])
+async def test_who_is_not_sure_any_more_to_be_the_owner_asks_the_hub_for_nothing(verb: str) -> None:
+    clock = ManualClock()
+    port = Port()
+    writes = made(port, clock)
+    await clock.advance(LEASE_MS / 1000)
+    assert not (await writes(ALL[verb]())).ok
+    assert port.asked == []
+
+
+async def test_what_waits_to_be_written_when_the_lease_runs_out_is_not() -> None:
+    clock = ManualClock()
+    port = Port()
+    port.gate.clear()
+    writes = made(port, clock)
+    running = [asyncio.create_task(writes(status_of(f"j{number}"))) for number in range(AT_ONCE + 4)]
+    await settle()
+    await clock.advance(LEASE_MS / 1000)
+    port.gate.set()
+    assert [one.ok for one in await asyncio.gather(*running)] == [True] * AT_ONCE + [False] * 4
+    assert len(port.asked) == AT_ONCE

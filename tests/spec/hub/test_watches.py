@@ -11,6 +11,7 @@ from fairway.hub.hub_writes import HubWrites
 from fairway.hub.messages import ObjectSeen, ObjectsListed
 from fairway.hub.watches import HubWatches
 from fairway.runtime.cluster_port import Change, Cluster
+from fairway.runtime.ownership import Ownership
 from tests.spec.hub.hub_objects import JOB, job
 
 WORKFLOW = "Workflow.argoproj.io/v1alpha1"
@@ -60,7 +61,7 @@ async def test_a_list_that_does_not_end_holds_up_no_other_kind() -> None:
     cluster = cast(Cluster, hub)
     bus = MemoryBus()
     inbox = Inbox()
-    watching = asyncio.create_task(HubWatches(cluster, bus, HubWrites(cluster, bus, SystemClock()))(inbox))
+    watching = asyncio.create_task(HubWatches(cluster, bus, HubWrites(cluster, bus, SystemClock(), Ownership()))(inbox))
     try:
         await inbox.has(ObjectSeen)
         assert not any(isinstance(one, ObjectsListed) for one in inbox.messages)

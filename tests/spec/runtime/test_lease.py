@@ -12,6 +12,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Decision, Heard, Put, Step
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
+from fairway.runtime.ownership import Ownership
 from fairway.runtime.ports import Outgoing, ReadRows, Unreachable, Wanted, World
 from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
@@ -65,12 +66,15 @@ class Pair:
         self.store = LeaseStore(clock=self.clock)
         self.bus = MemoryBus(self.clock)
         consumer = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), msgspec.json.Decoder(wire.Cancel))
-        self._service = Service("s", (consumer,), note, OwnedNotes, single=True)
+        self._consumers = (consumer,)
         self.loops: dict[str, asyncio.Task[None]] = {}
+        self.sure: dict[str, Ownership] = {}
 
     def start(self, owner: str) -> None:
         world = World(bus=self.bus, store=self.store, clock=self.clock, owner=owner)
-        self.loops[owner] = asyncio.create_task(Loop(self._service, world, Meter()).run())
+        self.sure[owner] = Ownership()
+        service = Service("s", self._consumers, note, OwnedNotes, single=True, ownership=self.sure[owner])
+        self.loops[owner] = asyncio.create_task(Loop(service, world, Meter()).run())
 
     async def end(self, owner: str) -> None:
         """As its process does when it is told to end."""
@@ -130,3 +134,24 @@ async def test_an_owner_that_ends_while_the_store_is_away_does_not_wait_for_it(a
         await one.say("a")
         await one.clock.advance(LEASE + SOON)
         assert one.notes() == ["a"], "the lease has run out by itself"
+
+
+async def test_an_owner_is_sure_of_it_while_its_lease_is_renewed_and_no_longer_than_that_lasts() -> None:
+    """Whoever stands by is not, nor is who cannot know whether another is the owner by now."""
+    async with pair() as one:
+        sure = one.sure["first"]
+        assert sure.lasts(one.clock.now())
+        assert not one.sure["second"].lasts(one.clock.now())
+        one.store.away = "refuses"
+        assert sure.until <= one.clock.now() + LEASE * 1000
+        await one.clock.advance(LEASE)
+        assert not sure.lasts(one.clock.now())
+        one.store.away = ""
+        await one.clock.advance(LEASE)
+        assert [who for who, of in one.sure.items() if of.lasts(one.clock.now())] in (["first"], ["second"])
+
+
+async def test_who_gives_its_lease_up_is_not_sure_of_it_any_more() -> None:
+    async with pair() as one:
+        await one.end("first")
+        assert not one.sure["first"].lasts(one.clock.now())

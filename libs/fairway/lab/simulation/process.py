@@ -16,8 +16,7 @@ T = TypeVar("T")
 
 
 class SimulatedProcess:
-    """One life of it; after a crash another one begins under the same name. `skew_ms` is how wrong its clock is;
-    `resumed` when (s) its last pause was over."""
+    """One life of it; after a crash another one begins under the same name. `skew_ms` is how wrong its clock is."""
 
     def __init__(
         self, name: str, faults: FaultInjector, died: Callable[["SimulatedProcess"], None], skew_ms: int = 0
@@ -25,7 +24,6 @@ class SimulatedProcess:
         self.name = name
         self.skew_ms = skew_ms
         self.dead = False
-        self.resumed = 0.0
         self._faults = faults
         self._died = died
         self._running = asyncio.Event()
@@ -51,8 +49,6 @@ class SimulatedProcess:
         self._running.clear()
 
     def resume(self) -> None:
-        if not self._running.is_set():
-            self.resumed = asyncio.get_running_loop().time()
         self._running.set()
 
     async def gate(self) -> None:
