@@ -181,16 +181,22 @@ class Found:
     def __init__(self, house: House) -> None:
         ids = prepared(house, list(EXPECTED))
         self._house = house
-        cells = [one for one in EXPECTED if one.door != "bus"]
-        self.answers = {cell: ask(house, cell, ids) for cell in cells}
+        awaited = {cell: want[-1] for cell, want in EXPECTED.items() if want[-1] in "+*!"}
+        self.answers = dict[Cell, str]()
+        for cell in (one for one in EXPECTED if one.door != "bus"):
+            self.answers[cell] = ask(house, cell, ids)
+            if cell.what == "ElasticQuotaTree" and cell in awaited:
+                self._wait({cell: awaited[cell]})  # the next caller changes the same one, and the hub tells of the last
         said = [one for one in EXPECTED if one.door == "bus"]
         self.answers |= house.own.do(all_tried(house, said, ids))
-        awaited = {cell: want[-1] for cell, want in EXPECTED.items() if want[-1] in "+*!"}
+        self._wait(awaited)
+        time.sleep(SETTLED_S)
+        self.objects = "".join(house.hub.http.get(path).text for path in lists())
+
+    def _wait(self, awaited: dict[Cell, str]) -> None:
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end and any(self.effect(cell) != mark for cell, mark in awaited.items()):
             time.sleep(0.1)
-        time.sleep(SETTLED_S)
-        self.objects = "".join(house.hub.http.get(path).text for path in lists())
 
     def effect(self, cell: Cell) -> str:
         return effect(self._house, cell, user(cell))

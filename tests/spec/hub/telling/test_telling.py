@@ -93,7 +93,7 @@ def test_a_word_does_not_wait_until_a_changed_status_alone_would_be_told() -> No
     one.run(50)
     name = back(one, life)
     one.run(3_000)
-    assert (one.events(TRAIN)[-1], name in one.acked) == ("WaitingForRoom", True)
+    assert (one.events(TRAIN)[-1], name in one.inbox.acked) == ("WaitingForRoom", True)
     assert one.conditions(TRAIN)["Queuing"] == ("True", "WaitingForRoom")
 
 
