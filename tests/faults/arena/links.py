@@ -10,11 +10,12 @@ _PIECE = 65_536
 
 class Link:
     """Once it is open it listens on `port` of 127.0.0.1 and passes everything on to `target`, until it is spoiled;
-    `mend` ends that."""
+    `mend` ends that. The server sees its connections come from the ports `seen_as`."""
 
     def __init__(self, target: int) -> None:
         self.target = target
         self.port = 0
+        self.seen_as: set[int] = set()
         self._server: asyncio.Server
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -23,6 +24,7 @@ class Link:
         self._cut = False
         self._delay_s = 0.0
         self._wanted = b""
+        self._then: Callable[[], None] | None = None
         self._watched: asyncio.StreamWriter | None = None
         self.caught = asyncio.Event()
         self.answers = b""
@@ -49,10 +51,12 @@ class Link:
         """Half open: connections stand, new ones are accepted, and nothing passes in either direction."""
         self._flows.clear()
 
-    def catch(self, words: bytes) -> None:
-        """Hangs as soon as these words are on their way to the server: see `caught`. What the server says to that
-        connection from then on is in `answers`."""
+    def catch(self, words: bytes, then: Callable[[], None] | None = None) -> None:
+        """Hangs as soon as these words are on their way to the server, and calls `then`: see `caught`. What the server
+        says to that connection from then on is in `answers`."""
         self._wanted = words
+        self._then = then
+        self.caught.clear()
 
     def delay(self, seconds: float) -> None:
         """Each piece takes so long in each direction."""
@@ -98,6 +102,7 @@ class Link:
         await self._flows.wait()
         there, back = await asyncio.open_connection("127.0.0.1", self.target)
         self._writers.add(back)
+        self.seen_as.add(back.get_extra_info("sockname")[1])
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._pump(reader, back, partial(self._watch, writer)))
@@ -126,6 +131,8 @@ class Link:
             self._watched = client
             self.hang()
             self.caught.set()
+            if self._then is not None:
+                self._then()
 
     def _keep(self, client: asyncio.StreamWriter, piece: bytes) -> None:
         if client is self._watched:
