@@ -1,6 +1,5 @@
 """The hub's service killed at every step of its work, overtaken by another, without the hub, and without its store."""
 
-import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncIterator
@@ -12,9 +11,9 @@ import redis.asyncio as redis
 
 from fairway.lab.kubereal.members import HUB
 from fairway.lab.kubesim.api.store import Event
-from tests.faults.arena.hub_people import HubPeople
-from tests.faults.arena.hub_steps import HubProcess, asks, on_its_way, written
-from tests.faults.arena.hub_truth import BINDINGS, EVENTS, POLICIES, STATUSES, HubTruth
+from tests.faults.arena.hub.people import HubPeople
+from tests.faults.arena.hub.steps import HubProcess, asks, on_its_way, written
+from tests.faults.arena.hub.truth import BINDINGS, EVENTS, POLICIES, STATUSES, HubTruth
 from tests.faults.arena.links import Link
 from tests.faults.arena.scene import FOUR, Scene, Setup, under_load
 
@@ -134,6 +133,7 @@ async def test_a_hubs_process_that_is_killed_while_it_begins_takes_up_what_was_l
 async def test_a_hubs_process_that_stood_still_while_another_took_over_writes_nothing_when_it_goes_on(
     tmp_path: Path,
 ) -> None:
+    """It stands by from then on, and takes over in its turn when the other one is killed."""
     late: list[int] = []
 
     async def pause(scene: Scene) -> None:
@@ -151,23 +151,11 @@ async def test_a_hubs_process_that_stood_still_while_another_took_over_writes_no
             await people.apply(4)
             await settled(scene, truth)
             late.append(first.writes - before)
+            await scene.arena.processes["second"].kill()
+            await people.apply(4)
 
     assert (await under_load(tmp_path, pause, WITHOUT)).wrong == ()
     assert late == [0]
-
-
-@pytest.mark.slow
-async def test_a_hubs_process_that_is_killed_is_followed_by_the_one_that_stands_by(tmp_path: Path) -> None:
-    async def kill(scene: Scene) -> None:
-        await scene.arena.start_process((HUB,), "first")
-        second = asyncio.create_task(scene.arena.start_process((HUB,), "second"))  # it waits for the lease
-        async with users(scene) as (people, _):
-            await people.apply(8)
-            await scene.arena.processes["first"].kill()
-            await people.apply(4)
-            await second
-
-    assert (await under_load(tmp_path, kill, WITHOUT)).wrong == ()
 
 
 @pytest.mark.slow

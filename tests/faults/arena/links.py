@@ -8,14 +8,16 @@ from functools import partial
 _PIECE = 65_536
 
 
+def _nothing() -> None: ...
+
+
 class Link:
     """Once it is open it listens on `port` of 127.0.0.1 and passes everything on to `target`, until it is spoiled;
-    `mend` ends that. The server sees its connections come from the ports `seen_as`."""
+    `mend` ends that."""
 
     def __init__(self, target: int) -> None:
         self.target = target
         self.port = 0
-        self.seen_as: set[int] = set()
         self._server: asyncio.Server
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -23,8 +25,7 @@ class Link:
         self._flows.set()
         self._cut = False
         self._delay_s = 0.0
-        self._wanted = b""
-        self._then: Callable[[], None] | None = None
+        self._wanted = (b"", _nothing)
         self._watched: asyncio.StreamWriter | None = None
         self.caught = asyncio.Event()
         self.answers = b""
@@ -36,6 +37,10 @@ class Link:
     @property
     def used(self) -> bool:
         return bool(self._writers)
+
+    def carries(self, port: int) -> bool:
+        """Whether what the server sees come from this port passes through here."""
+        return any(writer.get_extra_info("sockname")[1] == port for writer in self._writers)
 
     def cut(self) -> None:
         """Every connection breaks, and no new one comes about."""
@@ -51,11 +56,10 @@ class Link:
         """Half open: connections stand, new ones are accepted, and nothing passes in either direction."""
         self._flows.clear()
 
-    def catch(self, words: bytes, then: Callable[[], None] | None = None) -> None:
+    def catch(self, words: bytes, then: Callable[[], None] = _nothing) -> None:
         """Hangs as soon as these words are on their way to the server, and calls `then`: see `caught`. What the server
         says to that connection from then on is in `answers`."""
-        self._wanted = words
-        self._then = then
+        self._wanted = (words, then)
         self.caught.clear()
 
     def delay(self, seconds: float) -> None:
@@ -102,7 +106,6 @@ class Link:
         await self._flows.wait()
         there, back = await asyncio.open_connection("127.0.0.1", self.target)
         self._writers.add(back)
-        self.seen_as.add(back.get_extra_info("sockname")[1])
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._pump(reader, back, partial(self._watch, writer)))
@@ -126,13 +129,13 @@ class Link:
         writer.write_eof()
 
     def _watch(self, client: asyncio.StreamWriter, piece: bytes) -> None:
-        if self._wanted and self._wanted in piece:
-            self._wanted = b""
+        words, then = self._wanted
+        if words and words in piece:
+            self._wanted = (b"", _nothing)
             self._watched = client
             self.hang()
             self.caught.set()
-            if self._then is not None:
-                self._then()
+            then()
 
     def _keep(self, client: asyncio.StreamWriter, piece: bytes) -> None:
         if client is self._watched:

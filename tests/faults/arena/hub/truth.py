@@ -8,7 +8,7 @@ from fairway.domain.events import message_id
 from fairway.lab.kubereal.members import HUB
 from fairway.wire import jobs as wire
 from tests.faults.arena.arena import Arena
-from tests.faults.arena.hub_people import TENANT, WISH, HubPeople
+from tests.faults.arena.hub.people import TENANT, WISH, HubPeople
 
 Json = dict[str, Any]
 STATUSES = "jobs.batch"

@@ -47,7 +47,7 @@ class HubProcess:
 
     def _see(self, request: web.BaseRequest) -> None:
         peer = request.transport.get_extra_info("peername") if request.transport is not None else None
-        if peer is not None and peer[1] in self.link(HUB).seen_as:
+        if peer is not None and self.link(HUB).carries(peer[1]):
             one = Request(request.method, request.path)
             self.asked.append(one)
             for told in tuple(self.witnesses):
