@@ -24,9 +24,9 @@ from tests.paths import ROOT
 
 
 class Arena(EmbeddedFleet):
-    """`links` are by process and server (`queue>valkey`, `watcher>c0`), that of the hub by name alone (`>hub`). Several
-    NATS servers have numbers (`queue>nats-0`), and `routes` between them. `settings` are what the environment of every
-    process says beyond where the fleet is."""
+    """`links` are by process and server (`queue>valkey`, `watcher>c0`, `hub>hub`). Several NATS servers have numbers
+    (`queue>nats-0`), and `routes` between them. `settings` are what the environment of every process says beyond where
+    the fleet is."""
 
     def __init__(self, dir: Path, plan: FleetPlan, settings: Mapping[str, str]) -> None:
         super().__init__(dir, plan)
@@ -60,7 +60,10 @@ class Arena(EmbeddedFleet):
         for one in self.plan.clusters:
             await self.kube.start_cluster(one.name, nodes=one.nodes, labels=one.labels)
             self.members.follow(self.kube.clusters[one.name])
-        self.hub_kubeconfig.write_bytes(await self._kubeconfig("", HUB))
+        self.hub_kubeconfig.write_bytes(msgspec.json.encode(self.kube.kubeconfig(HUB)))
+
+    def _hub_kubeconfig(self, process: str) -> Path:
+        return self.dir / f"{process}.{self.hub_kubeconfig.name}"
 
     async def _kubeconfig(self, process: str, cluster: str) -> bytes:
         """By this the process reaches the cluster, through a link of its own."""
@@ -81,6 +84,7 @@ class Arena(EmbeddedFleet):
             facts = msgspec.json.encode({"labels": one.labels, "reserve": "ledger"})
             (home / f"{one.name}.json").write_bytes(facts)
             (home / f"{one.name}.kubeconfig").write_bytes(await self._kubeconfig(name, one.name))
+        self._hub_kubeconfig(name).write_bytes(await self._kubeconfig(name, HUB))
         return await super().start_process(group, name)
 
     async def _link(self, name: str, target: int) -> Link:
@@ -92,6 +96,8 @@ class Arena(EmbeddedFleet):
     def environment(self, process: str = "") -> dict[str, str]:
         said = {**super().environment(process), **self.settings}
         said["FAIRWAY_CLUSTERS_DIR"] = str(self.kubeconfigs / process)
+        if process:
+            said["FAIRWAY_HUB_KUBECONFIG"] = str(self._hub_kubeconfig(process))
         said.setdefault("FAIRWAY_HTTP_RATE", "10000")  # the load of all tenants comes as one caller
         said["PYTHONPATH"] = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
         if (valkey := self.links.get(f"{process}>valkey")) is not None:

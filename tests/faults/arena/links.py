@@ -8,6 +8,9 @@ from functools import partial
 _PIECE = 65_536
 
 
+def _nothing() -> None: ...
+
+
 class Link:
     """Once it is open it listens on `port` of 127.0.0.1 and passes everything on to `target`, until it is spoiled;
     `mend` ends that."""
@@ -22,7 +25,7 @@ class Link:
         self._flows.set()
         self._cut = False
         self._delay_s = 0.0
-        self._wanted = b""
+        self._wanted = (b"", _nothing)
         self._watched: asyncio.StreamWriter | None = None
         self.caught = asyncio.Event()
         self.answers = b""
@@ -34,6 +37,10 @@ class Link:
     @property
     def used(self) -> bool:
         return bool(self._writers)
+
+    def carries(self, port: int) -> bool:
+        """Whether what the server sees come from this port passes through here."""
+        return any(writer.get_extra_info("sockname")[1] == port for writer in self._writers)
 
     def cut(self) -> None:
         """Every connection breaks, and no new one comes about."""
@@ -49,10 +56,11 @@ class Link:
         """Half open: connections stand, new ones are accepted, and nothing passes in either direction."""
         self._flows.clear()
 
-    def catch(self, words: bytes) -> None:
-        """Hangs as soon as these words are on their way to the server: see `caught`. What the server says to that
-        connection from then on is in `answers`."""
-        self._wanted = words
+    def catch(self, words: bytes, then: Callable[[], None] = _nothing) -> None:
+        """Hangs as soon as these words are on their way to the server, and calls `then`: see `caught`. What the server
+        says to that connection from then on is in `answers`."""
+        self._wanted = (words, then)
+        self.caught.clear()
 
     def delay(self, seconds: float) -> None:
         """Each piece takes so long in each direction."""
@@ -121,11 +129,13 @@ class Link:
         writer.write_eof()
 
     def _watch(self, client: asyncio.StreamWriter, piece: bytes) -> None:
-        if self._wanted and self._wanted in piece:
-            self._wanted = b""
+        words, then = self._wanted
+        if words and words in piece:
+            self._wanted = (b"", _nothing)
             self._watched = client
             self.hang()
             self.caught.set()
+            then()
 
     def _keep(self, client: asyncio.StreamWriter, piece: bytes) -> None:
         if client is self._watched:

@@ -58,19 +58,23 @@ class Setup(Struct, frozen=True):
 
 
 class Scene(Heard):
-    """`arena` under load, and what the record says meanwhile."""
+    """`arena` under load, and what the record says meanwhile: `listeners` are told of each word, by its id."""
 
     def __init__(self, arena: Arena, bus: NatsBus, load: Load | HttpLoad) -> None:
         super().__init__()
         self.arena = arena
         self.bus = bus
         self.load = load
+        self.listeners: list[Callable[[str, wire.JobMessage], None]] = []
         self._said: list[bytes] = []
 
     async def follow(self) -> None:
         async for one in record(self.bus, subjects.JOBS):
             self._said.append(one.data)
-            self.hear(_message(one.data))
+            message = _message(one.data)
+            self.hear(message)
+            for told in self.listeners:
+                told(one.id, message)
 
     async def until(self, holds: Condition, what: str, seconds: float = _PATIENCE_S) -> None:
         """AssertionError that says what did not come true in so many seconds."""

@@ -12,11 +12,13 @@ MODES = ("503", "429", "timeout", "reset")
 
 class Faults:
     """`503` and `429` answer at once; `timeout` answers nothing until the API is back; `reset` drops the
-    connection. Open watches end when a refusal begins: `streams` are what ends each."""
+    connection. Open watches end when a refusal begins: `streams` are what ends each. `witnesses` are told of every
+    request before anything is done with it."""
 
     def __init__(self) -> None:
         self.mode = ""
         self.streams: set[Callable[[], None]] = set()
+        self.witnesses: list[Callable[[web.BaseRequest], None]] = []
         self._back = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -44,6 +46,8 @@ class Faults:
 
     async def gate(self, request: web.BaseRequest) -> None:
         """Passes, raises the refusal, or holds the request."""
+        for told in self.witnesses:
+            told(request)
         if not self.mode:
             return
         if self.mode == "timeout":

@@ -93,8 +93,11 @@ def outcomes(view: View, heard: Heard[Any]) -> None:
     if sent is None:
         return
     match heard.message:
-        case Tell(uid) if all(one.ok for one in heard.outcomes) and (known := view.objects.get(uid)) is not None:
-            _told(view, known, sent, heard.outcomes)
+        case Tell(uid):
+            known = view.objects.get(uid)
+            _bound(view, sent, heard.outcomes, known is None)
+            if known is not None and all(one.ok for one in heard.outcomes):
+                _told(view, known, sent)
         case Show(uid) if (known := view.objects.get(uid)) is not None:
             _shown(known, sent.calls[0], heard.outcomes[-1])
         case SettingSeen() as message:
@@ -103,25 +106,30 @@ def outcomes(view: View, heard: Heard[Any]) -> None:
             view.telling.bindings.there.pop((namespace, name), None)
 
 
-def _told(view: View, known: JobObject, sent: Sent, made: tuple[Outcome, ...]) -> None:
+def _bound(view: View, sent: Sent, made: tuple[Outcome, ...], gone: bool) -> None:
+    """The binding is there; that of an object that is `gone` by now may be, whatever the hub has answered."""
+    for call, outcome in zip(sent.calls, made, strict=True):
+        if call.verb == BIND and outcome.code == NOT_SERVED:
+            view.telling.bindings.served = False
+        elif call.verb == BIND and not outcome.code and (outcome.ok or gone):
+            body = call.body.manifest
+            meta = body["metadata"]
+            owner = meta["ownerReferences"][0]["uid"]
+            written = Written(owner, meta["annotations"][DIGEST], stamps_of(body), change_of(body))
+            view.telling.bindings.there[meta["namespace"], meta["name"]] = written
+
+
+def _told(view: View, known: JobObject, sent: Sent) -> None:
     job = view.jobs.get(known.job)
     told = known.told
     attempt = job.attempt if job is not None and known.submitted else 0
     if (told.job, told.attempt) != (known.job, attempt):
         told = known.told = ToldUpdate(known.job, attempt)
     told.ended = job is not None and job.ended
-    for call, outcome in zip(sent.calls, made, strict=True):
+    for call in sent.calls:
         if call.verb == EVENT:
             told.reasons.add(call.body.reason)
             told.last = call.body.reason
-        elif call.verb == BIND and outcome.code == NOT_SERVED:
-            view.telling.bindings.served = False
-        elif call.verb == BIND and not outcome.code:
-            body = call.body.manifest
-            meta = body["metadata"]
-            owner = meta["ownerReferences"][0]["uid"]
-            written = Written(owner, meta["annotations"][DIGEST], stamps_of(body), change_of(body))
-            view.telling.bindings.there[meta["namespace"], meta["name"]] = written
     pending.told(known.pending, sent.ids)
 
 

@@ -26,7 +26,9 @@ _OVER = wire.Failed | wire.Lost
 def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
     """Once what is to be told stands still, and the hub may be written to."""
     one = view.objects.get(message.uid)
-    if one is None or not one.pending.due or not view.telling.bindings.asked:
+    if one is None:
+        return Decision(reminders=_left_behind(view, message.uid) if heard.outcomes else ())
+    if not one.pending.due or not view.telling.bindings.asked:
         return Decision()
     if view.telling.replaced(message.uid, message.at):
         return Decision()
@@ -42,6 +44,12 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
     if one.shown.wanted is not None:
         return Decision()  # the words that it follows from are kept until it shows, and this is heard again then
     return Decision(done=(*one.pending.over, *one.pending.ids))
+
+
+def _left_behind(view: View, uid: str) -> tuple[Reminder, ...]:
+    """The object was deleted while its binding was written: perhaps that was made after it was to be removed."""
+    there = view.telling.bindings.there.items()
+    return tuple(Reminder(Unbind(*key, uid)) for key, one in there if one.owner == uid)
 
 
 def _calls(view: View, one: JobObject, now: int) -> tuple[Call, ...]:
