@@ -11,9 +11,9 @@ from fairway.runtime.ports import Row
 
 
 class KnownObjects:
-    """By uid. `left` are those that were deleted and whose traces are still to be removed. Until all are `listed`,
-    words on objects that have not been seen wait (`early`), and `unseen` are live jobs, by the uid of an
-    object that has not been; `unread` those whose rows are still to be read.
+    """By uid. `place` is that of what a watch has shown last. `left` are those that were deleted and whose traces are
+    still to be removed. Until all are `listed`, words on objects that have not been seen wait (`early`), and `unseen`
+    are live jobs, by the uid of an object that has not been; `unread` those whose rows are still to be read.
     `held_before` are those that are held by the store's rows, whoever held them, and that have not been seen.
     `asked_again` are those of which a message in hand says that a change may be taken over now."""
 
@@ -21,6 +21,7 @@ class KnownObjects:
         self.there: dict[str, JobObject] = {}
         self.left: dict[str, JobObject] = {}
         self.listed = False
+        self.place = 0
         self.early: dict[str, list[HeardWord]] = {}
         self.unseen: dict[str, str] = {}
         self.unread: list[str] = []

@@ -200,6 +200,7 @@ _TABLES: Mapping[str, _Table] = {
     "objects": _dict(_objects, "there", str, JobObject),
     "left": _dict(_objects, "left", str, JobObject),
     "listed": _value(_objects, "listed", bool),
+    "place": _value(_objects, "place", int),
     "early": _dict(_objects, "early", str, list[HeardWord]),
     "held_before": _dict(_objects, "held_before", str, HeldObject),
     "unseen": _dict(_objects, "unseen", str, str),

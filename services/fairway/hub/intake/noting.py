@@ -101,6 +101,10 @@ def refused_again(view: View, uid: str, now: int) -> None:
 def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) -> None:
     one = hub_object(message.kind, message.manifest)
     known = view.objects.get(one.uid)
+    newest = view.objects.place
+    view.objects.place = max(newest, message.place)
+    if known is None and message.place < newest:
+        return  # it was looked at once more, or put off, and is gone since
     if known is not None and known.one.kind != one.kind and not as_written(one):
         return  # the hub serves it in another version, too
     if known is not None and message.place < known.place:

@@ -105,6 +105,21 @@ def test_a_wish_waits_for_the_job_that_is_on_its_way_through_admission() -> None
     assert parallelism(one) == [b"2"]
 
 
+def test_a_wish_that_was_put_off_is_nothing_new_when_its_object_is_gone() -> None:
+    one = HubDriver()
+    one.apply(ALL, TRAIN)
+    one.run(MOMENT)
+    one.apply(WIDER)
+    one.run(100)
+    one.delete(TRAIN)
+    one.run(5_000)
+    assert [*one.memory.objects] == []
+    assert len(one.said(wire.Cancel)) == 1
+    one.apply(TRAIN)
+    one.run(5_000)
+    assert [*one.memory.objects] == [TRAIN.uid], "what is applied anew is there again"
+
+
 def test_of_a_job_that_is_over_nothing_is_wished() -> None:
     one, life = waiting()
     one.says(life, wire.Cancelled, who="ann")
