@@ -4,7 +4,7 @@ from typing import Any
 
 from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.domain.job import Job
-from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, NOT_TAKEN, STATUS, UNBIND
+from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, NOT_TAKEN, STATUS
 from fairway.hub.job_object import JobObject
 from fairway.hub.messages import SettingSeen, Show, Tell, Turn, Unbind
 from fairway.hub.settings.judge import mark_of, seen_as
@@ -167,15 +167,20 @@ def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
         _sends(view, heard, made, now)
     elif made.again_in is None:
         _over(view, heard.message, now)
+    elif isinstance(heard.message, Tell) and (known := view.objects.get(heard.message.uid)) is not None:
+        line = known.pending
+        if not line.slot and not heard.outcomes and line.due <= now:
+            line.slot = now + made.again_in
+            view.telling.pace.book(now, view.telling.waiting)
 
 
 def _sends(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
     ids: tuple[str, ...] = ()
     if isinstance(heard.message, Tell) and (known := view.objects.get(heard.message.uid)) is not None:
         ids = tuple(known.pending.ids)
-        for call in made.calls:
-            if call.verb != UNBIND:
-                view.telling.pace.use(now, view.telling.waiting)
+        if not known.pending.slot:
+            view.telling.pace.book(now, view.telling.waiting)
+        known.pending.slot = 0
     view.telling.sent[heard.id] = Sent(made.calls, ids)
 
 
@@ -188,6 +193,7 @@ def _over(view: View, message: object, now: int) -> None:
                     pending.told(known.pending, tuple(known.pending.ids))
                     known.pending.over = []
                 known.pending.due = 0
+                known.pending.slot = 0
         case Show(uid):
             view.telling.showing.discard(uid)
             if (known := view.objects.get(uid)) is not None:

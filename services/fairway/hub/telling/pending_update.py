@@ -44,10 +44,12 @@ class ToldUpdate(Struct):
 
 class PendingUpdate(Struct):
     """What was heard of the job since its owner was last told. `ends` are words of which each is told; `first` is when
-    the first of it was heard, `due` when it is to be told (ms; 0: there is nothing). `ids` are to be acknowledged then,
-    and `over` are those that were told by now."""
+    the first of it was heard, `due` when it is to be told (ms; 0: there is nothing), `slot` when it may be, after those
+    that were due before (0: it has not asked yet). `ids` are to be acknowledged then, and `over` are those that were
+    told by now."""
 
     due: int = 0
+    slot: int = 0
     first: int = 0
     newest: HeardWord | None = None
     ends: list[HeardWord] = field(default_factory=list)
@@ -120,6 +122,11 @@ class UpdatePace:
     def use(self, now: int, waiting: int) -> None:
         """A write is made."""
         self.used = self._next(now, waiting)
+
+    def book(self, now: int, waiting: int) -> None:
+        """The writes that tell of one object are made when it is its turn."""
+        for _ in range(_WRITES):
+            self.use(now, waiting)
 
     def _next(self, now: int, waiting: int) -> int:
         each = 1_000_000 // max(self._least, waiting * _WRITES // self._within_s)

@@ -36,14 +36,18 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
         return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision(again_in=0)
     if (wait := one.pending.due - now) > 0:
         return Decision(again_in=wait)
-    calls = _calls(view, one, now)
-    if calls and (wait := view.telling.pace.wait(now, view.telling.waiting)):
+    # What many wait for is worked out when it is their turn, and not whenever anybody's is.
+    if (wait := _slot(view, one, now) - now) > 0:
         return Decision(again_in=wait)
-    if calls:
+    if calls := _calls(view, one, now):
         return Decision(calls=calls)
     if one.shown.wanted is not None:
         return Decision()  # the words that it follows from are kept until it shows, and this is heard again then
     return Decision(done=(*one.pending.over, *one.pending.ids))
+
+
+def _slot(view: View, one: JobObject, now: int) -> int:
+    return one.pending.slot or now + view.telling.pace.wait(now, view.telling.waiting)
 
 
 def _left_behind(view: View, uid: str) -> tuple[Reminder, ...]:
