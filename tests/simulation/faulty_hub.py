@@ -53,16 +53,17 @@ def sleeping(patch: Patch) -> None:
 
 
 def overwriting(patch: Patch) -> None:
-    """What any attempt shows is written over what the hub's object shows."""
+    """What any attempt shows is written over what the hub's object shows, its end too."""
     see = statuses._see
 
     def believed(one: Any, job: Job, message: Any, version: str, now: int) -> None:
         one.shown.attempt = 0
-        runs = msgspec.structs.replace(job, attempt=message.attempt, cluster=message.cluster, state=State.SUCCEEDED)
+        runs = msgspec.structs.replace(job, attempt=message.attempt, cluster=message.cluster, state=State.RUNNING)
         see(one, runs, message, version, now)
 
     patch.setattr(statuses, "_see", believed)
     patch.setattr(statuses, "_older", lambda version, newest: False)
+    patch.setattr(statuses, "_follows", lambda one, shown, new: True)
 
 
 def forgiving(patch: Patch) -> None:

@@ -42,8 +42,6 @@ from fairway.wire.spec import ManifestRef
 log = structlog.get_logger()
 # Writes to the hub in flight.
 AT_ONCE = 16
-
-
 # What an API server answers anybody now and then, and not when it is asked again.
 _PASSING = frozenset({"Conflict", "InternalError", "TooManyRequests"})
 

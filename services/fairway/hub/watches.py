@@ -88,29 +88,29 @@ class HubWatches:
         """What is there is read once, whenever the hub begins to serve the kind."""
         asked = False
         while True:
-            served = self._writes.served.is_set()
-            found = None if served else await self._are_served()
-            if found:
+            known = self._writes.served.is_set()
+            refusal = None if known else await self._refusal()
+            if refusal == "":
                 await self._read_bindings(inbox)
                 self._writes.served.set()
                 inbox.put(BindingsListed())
-            elif found is False and not asked:
-                log.warning("no bindings", remedy="install deploy/crds on the hub")
+            elif refusal is not None and not asked:
+                log.warning("no bindings", cause=refusal, remedy="install deploy/crds on the hub")
                 inbox.put(BindingsListed(served=False))
-            asked = asked or served or found is not None
+            asked = asked or known or refusal is not None
             await inbox.pause(_LOOK_AGAIN_S if asked else _AGAIN_S)
 
-    async def _are_served(self) -> bool | None:
-        """None: the hub does not answer."""
+    async def _refusal(self) -> str | None:
+        """Why the hub does not serve ResourceBindings: empty when it does, None when it does not answer."""
         try:
             # Patching what is not there costs nothing, and is refused only where the kind is not known.
             await self._hub.patch(KIND, "default", "fairway.is-it-served", [])
-        except ClusterRefused:
-            return False
+        except ClusterRefused as error:
+            return str(error)
         except Unreachable as error:
             log.warning("waiting", service=SERVICE, cause=str(error))
             return None
-        return True
+        return ""
 
     async def _read_bindings(self, inbox: LocalMessages) -> None:
         async with aclosing(self._hub.watch(KIND, JOB_LABEL)) as told:  # type: ignore[type-var]  # it is a generator

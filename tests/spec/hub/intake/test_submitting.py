@@ -36,6 +36,19 @@ def refused() -> HubDriver:
     return one
 
 
+def edited() -> HubDriver:
+    """A workflow that was refused says something else, and is submitted once more."""
+    one = HubDriver()
+    one.apply(flows(), flow())
+    one.run(MOMENT)
+    one.refuse(flow(), NO)
+    one.run(5_000)
+    assert one.status(flow())["phase"] == "Failed"
+    one.apply(flow(parallelism=2))
+    one.run(2 * MOMENT)
+    return one
+
+
 def test_a_refused_object_fails_and_is_submitted_once_more_when_it_says_something_else() -> None:
     one = refused()
     assert one.events(TRAIN) == ["Rejected"]
@@ -96,14 +109,7 @@ def test_a_hub_that_is_away_gets_the_failure_taken_back_later() -> None:
 
 
 def test_the_job_that_stands_for_it_then_has_another_name_and_its_own_end() -> None:
-    one = HubDriver()
-    one.apply(flows(), flow())
-    one.run(MOMENT)
-    one.refuse(flow(), NO)
-    one.run(5_000)
-    assert one.status(flow())["phase"] == "Failed"
-    one.apply(flow(parallelism=2))
-    one.run(2 * MOMENT)
+    one = edited()
     said = one.submissions(flow())[-1]
     known = one.memory.objects[flow().uid]
     assert known.job != one.submissions(flow())[0].job
@@ -113,13 +119,7 @@ def test_the_job_that_stands_for_it_then_has_another_name_and_its_own_end() -> N
 @pytest.mark.parametrize("heard", [True, False], ids=["", "and its end was not heard of"])
 def test_a_new_process_goes_by_the_newest_job_of_an_object(heard: bool) -> None:
     """Whose row it does not know when it sees the object: that of the first one has the object's own id."""
-    one = HubDriver()
-    one.apply(flows(), flow())
-    one.run(MOMENT)
-    one.refuse(flow(), NO)
-    one.run(5_000)
-    one.apply(flow(parallelism=2))
-    one.run(2 * MOMENT)
+    one = edited()
     life = running(one, flow())
     one.run(5_000)
     one.says(life, wire.Succeeded, cluster="c1", status={"phase": "Succeeded"})
@@ -134,13 +134,7 @@ def test_a_new_process_goes_by_the_newest_job_of_an_object(heard: bool) -> None:
 
 
 def test_a_new_process_knows_why_the_newest_job_of_an_object_was_refused() -> None:
-    one = HubDriver()
-    one.apply(flows(), flow())
-    one.run(MOMENT)
-    one.refuse(flow(), NO)
-    one.run(5_000)
-    one.apply(flow(parallelism=2))
-    one.run(2 * MOMENT)
+    one = edited()
     life = one.admit(flow())
     one.says(life, wire.Rejected, reasons=(NO,))
     one.run(5_000)
