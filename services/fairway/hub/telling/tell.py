@@ -19,6 +19,7 @@ from fairway.hub.view import View
 from fairway.wire import jobs as wire
 
 _AGAIN_MS = 1_000
+_STEP_MS = 100
 _WAITS = wire.Blocked | wire.Queue
 _OVER = wire.Failed | wire.Lost
 
@@ -32,18 +33,22 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
         return Decision()
     if view.telling.replaced(message.uid, message.at):
         return Decision()
-    if heard.outcomes:
-        return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision(again_in=0)
-    if (wait := one.pending.due - now) > 0:
-        return Decision(again_in=wait)
+    if heard.outcomes and failed(heard):
+        return Decision(again_in=_AGAIN_MS)
     # What many wait for is worked out when it is their turn, and not whenever anybody's is.
-    if (wait := _slot(view, one, now) - now) > 0:
-        return Decision(again_in=wait)
+    at = max(one.pending.due, now if heard.outcomes else _slot(view, one, now))
+    if at > now:
+        return Decision(again_in=_in_step(at) - now)
     if calls := _calls(view, one, now):
-        return Decision(calls=calls)
+        return Decision(again_in=0) if heard.outcomes else Decision(calls=calls)
     if one.shown.wanted is not None:
         return Decision()  # the words that it follows from are kept until it shows, and this is heard again then
     return Decision(done=(*one.pending.over, *one.pending.ids))
+
+
+def _in_step(at: int) -> int:
+    """The next of the moments at which owners are told: to look for one of them costs as much as for many."""
+    return -(-at // _STEP_MS) * _STEP_MS
 
 
 def _slot(view: View, one: JobObject, now: int) -> int:
