@@ -89,7 +89,10 @@ class HubMemory(JobsMemory[Hears]):
     def wants(self, heard: Sequence[Heard[Hears]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
         self.turns.batch = ()
+        self.telling.looked = now
         for one in heard:
+            if not one.outcomes and not self._is_its_turn(one.message, now):
+                continue
             match one.message:
                 case ObjectSeen(kind, manifest):
                     self._wants_of(wanted, hub_object(kind, manifest))
@@ -106,6 +109,15 @@ class HubMemory(JobsMemory[Hears]):
                 case message if name := getattr(message, "job", ""):
                     wanted.add(decision.JOBS, name)
         return wanted
+
+    def _is_its_turn(self, message: object, now: int) -> bool:
+        """Else it only has to wait longer."""
+        match message:
+            case Tell(uid) if (known := self.objects.get(uid)) is not None:
+                return self.telling.turn(known.pending, now) <= now
+            case Show(uid) if (known := self.objects.get(uid)) is not None:
+                return known.shown.due <= now
+        return True
 
     def _wants_of(self, wanted: Wanted, one: HubObject) -> None:
         wanted.add(decision.JOBS, job_of(one))

@@ -36,9 +36,8 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
     if heard.outcomes and failed(heard):
         return Decision(again_in=_AGAIN_MS)
     # What many wait for is worked out when it is their turn, and not whenever anybody's is.
-    at = max(one.pending.due, now if heard.outcomes else _slot(view, one, now))
-    if at > now:
-        return Decision(again_in=_in_step(at) - now)
+    if not heard.outcomes and (at := view.telling.turn(one.pending, now)) > view.telling.looked:
+        return Decision(again_in=after(at, now))
     if calls := _calls(view, one, now):
         return Decision(again_in=0) if heard.outcomes else Decision(calls=calls)
     if one.shown.wanted is not None:
@@ -46,13 +45,9 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
     return Decision(done=(*one.pending.over, *one.pending.ids))
 
 
-def _in_step(at: int) -> int:
-    """The next of the moments at which owners are told: to look for one of them costs as much as for many."""
-    return -(-at // _STEP_MS) * _STEP_MS
-
-
-def _slot(view: View, one: JobObject, now: int) -> int:
-    return one.pending.slot or now + view.telling.pace.wait(now, view.telling.waiting)
+def after(at: int, now: int) -> int:
+    """How long until owners are told next, then or later: to look at one of them costs as much as at many."""
+    return max(-(-at // _STEP_MS) * _STEP_MS - now, 0)
 
 
 def _left_behind(view: View, uid: str) -> tuple[Reminder, ...]:
@@ -139,8 +134,8 @@ def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:
         return Decision()
     if heard.outcomes:
         return Decision(again_in=_AGAIN_MS if failed(heard) else 0)
-    if (wait := one.shown.due - now) > 0:
-        return Decision(again_in=wait)
+    if one.shown.due > view.telling.looked:
+        return Decision(again_in=max(one.shown.due - now, 0))
     new = next_status(one, view.jobs.get(one.job))
     if new is None:
         told = kept(one.pending) and view.telling.late(message.uid, now)
