@@ -36,7 +36,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "despairing": ("hub status", ("rough with a hub", 1)),
     "mistaken": ("hub suspend", ("rough with a hub", 0)),
     "sleeping": ("hub held", ("calm with a hub", 0)),
-    "overwriting": ("hub status", ("hostile with a hub", 0)),
+    "overwriting": ("hub status", ("rough with a hub", 22)),
     "forgiving": ("hub status", ("rough with a hub", 0)),
     "stubborn": ("hub wish", ("calm with a hub", 0)),
     "clinging": ("hub held", ("calm with a hub", 0)),
