@@ -91,24 +91,26 @@ class HubMemory(JobsMemory[Hears]):
         self.turns.batch = ()
         self.telling.looked = now
         for one in heard:
-            if not one.outcomes and not self._is_its_turn(one.message, now):
-                continue
-            match one.message:
-                case ObjectSeen(kind, manifest):
-                    self._wants_of(wanted, hub_object(kind, manifest))
-                case Turn():
-                    self._wants_for_turn(wanted, now)
-                case Resubmit(uid):
-                    for name in intake.job_anew(self, uid, now):
-                        wanted.add(decision.JOBS, name)
-                case Tell(uid) | Show(uid) | Wish(uid):
-                    if (known := self.objects.get(uid)) is not None:
-                        wanted.add(decision.JOBS, known.job)
-                case fleet.Shown(job=job):
-                    wanted.add(decision.JOBS, job)
-                case message if name := getattr(message, "job", ""):
-                    wanted.add(decision.JOBS, name)
+            if one.outcomes or self._is_its_turn(one.message, now):
+                self._wants_for(wanted, one.message, now)
         return wanted
+
+    def _wants_for(self, wanted: Wanted, message: Hears, now: int) -> None:
+        match message:
+            case ObjectSeen(kind, manifest):
+                self._wants_of(wanted, hub_object(kind, manifest))
+            case Turn():
+                self._wants_for_turn(wanted, now)
+            case Resubmit(uid):
+                for name in intake.job_anew(self, uid, now):
+                    wanted.add(decision.JOBS, name)
+            case Tell(uid) | Show(uid) | Wish(uid):
+                if (known := self.objects.get(uid)) is not None:
+                    wanted.add(decision.JOBS, known.job)
+            case fleet.Shown(job=job):
+                wanted.add(decision.JOBS, job)
+            case message if name := getattr(message, "job", ""):
+                wanted.add(decision.JOBS, name)
 
     def _is_its_turn(self, message: object, now: int) -> bool:
         """Else it only has to wait longer."""
@@ -116,7 +118,7 @@ class HubMemory(JobsMemory[Hears]):
             case Tell(uid) if (known := self.objects.get(uid)) is not None:
                 return self.telling.turn(known.pending, now) <= now
             case Show(uid) if (known := self.objects.get(uid)) is not None:
-                return known.shown.due <= now
+                return known.shown.wanted is not None and known.shown.due <= now
         return True
 
     def _wants_of(self, wanted: Wanted, one: HubObject) -> None:

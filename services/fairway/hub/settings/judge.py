@@ -1,5 +1,7 @@
 """What is said of a setting of the hub: in force, withdrawn, refused. Pure."""
 
+from msgspec.structs import replace
+
 from fairway.domain.decision import Call, Decision, Heard, Reminder, Say, Step
 from fairway.domain.quota.tree import ALLOW_NAMESPACES
 from fairway.explain.events import reason
@@ -10,6 +12,7 @@ from fairway.hub.settings.ready_conditions import IN_FORCE, SettingStanding, con
 from fairway.hub.settings.settings_in_force import SettingsInForce
 from fairway.hub.telling.events import note_of
 from fairway.hub.view import View
+from fairway.wire.fleet import Configured
 from fairway.wire.reasons import Reason
 from fairway.workloads.hub import objects
 from fairway.workloads.hub.objects import HubObject, Json, Key, hub_object, of_hub, only_named
@@ -42,7 +45,9 @@ def setting_seen(view: View, heard: Heard[object], message: SettingSeen, now: in
     if heard.outcomes:
         return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision()
     if words := _words(known, one, now):
-        return Decision((Step(events=words),), again_in=0)
+        taken = all(isinstance(say.message, Configured) for say in words)
+        told = Decision(reminders=_look(view)) if taken and _goes_unsaid(known, one) else Decision(again_in=0)
+        return replace(told, steps=(Step(events=words),))
     return _told(view, one, now)
 
 
@@ -155,9 +160,13 @@ def _standing(known: SettingsInForce, one: HubObject) -> SettingStanding | None:
         kept = "; the last good one stays in force" if before is not None and before.kind == one.kind else ""
         text = f"{'; '.join(map(reason, refused.reasons))}{kept}"
         return SettingStanding(False, refused.reasons[0].code.value, text)
-    in_vain = said_of(one.manifest)
-    # A write for each of ten thousand jobs with policies of their own would say what their bindings say anyway.
-    if not (in_vain or not only_named(one) or ready_of(one) or one.uid in known.spoke):
+    if _goes_unsaid(known, one):
         return None
     good = _LINE_OF_NOBODY if objects.open_to_nobody(one) else _GOOD
-    return SettingStanding(True, IN_FORCE, good + in_vain)
+    return SettingStanding(True, IN_FORCE, good + said_of(one.manifest))
+
+
+def _goes_unsaid(known: SettingsInForce, one: HubObject) -> bool:
+    """That it is in force: a write for each of ten thousand jobs with policies of their own would say what their
+    bindings say anyway."""
+    return not (said_of(one.manifest) or not only_named(one) or ready_of(one) or one.uid in known.spoke)

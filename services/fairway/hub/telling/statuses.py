@@ -35,6 +35,8 @@ _encode = msgspec.json.Encoder().encode
 
 def hear(one: JobObject, job: Job, message: wire.JobMessage, now: int) -> None:
     """What follows from a word of the record on the job, as that is now."""
+    if one.shown.wanted is not None and _went_on(one.shown.wanted, job):
+        one.shown.wanted = None
     match message:
         case wire.Running() | wire.Succeeded() if message.status:
             _see(one, job, message, "", now)
@@ -115,7 +117,7 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
     wanted = one.shown.wanted
     if wanted is None or one.shown.tries >= _TRIES:
         return None
-    if wanted.queued and (job is None or job.state not in _STARTS):
+    if _went_on(wanted, job):
         return None
     shown = _status_of(one.shown)
     ends = KINDS[one.one.kind].ends
@@ -128,6 +130,11 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
     else:
         new = (ends.fails if wanted.fails else ends.waits)(shown, wanted.word)
     return None if new == shown or not _follows(one, shown, new) else new
+
+
+def _went_on(wanted: WantedStatus, job: Job | None) -> bool:
+    """It was to show that it waits, and does not any more."""
+    return wanted.queued and (job is None or job.state not in _STARTS)
 
 
 def _follows(one: JobObject, shown: Json, new: Json) -> bool:
