@@ -19,6 +19,7 @@ from fairway.hub.known_objects import KnownObjects
 from fairway.hub.messages import ObjectSeen
 from fairway.hub.telling import noting as telling
 from fairway.hub.telling.pending_update import SOON_MS, STATUS_MS, ToldUpdate, touch
+from fairway.hub.telling.statuses import hold
 from fairway.hub.view import View
 from fairway.runtime.ports import ReadRows
 from fairway.runtime.views import row_cache
@@ -153,6 +154,8 @@ def _present(view: View, one: HubObject, place: int, now: int) -> None:
         view.turns.leave(one)
         known.one = named(one)
     if new:
+        if known.held is not None and not known.submitted:
+            hold(known, known.held)
         for word in view.objects.early.pop(one.uid, ()):
             telling.word(view, known, word, now)
         if known.submitted or known.held:
@@ -188,6 +191,7 @@ def held(view: View, uid: str, value: HeldObject | None) -> None:
     view.objects.held_before.pop(uid, None)
     if (known := view.objects.get(uid)) is not None:
         known.held = value
+        hold(known, value)
 
 
 def said(view: View, say: Say) -> None:

@@ -10,8 +10,9 @@ from fairway.domain.submission import HUB_CLIENT, Asked, Submission, submission
 from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate, limit_for, too_fast, too_many
 from fairway.hub.calls import RESET, Place, failed
 from fairway.hub.job_object import JobObject, suspended
-from fairway.hub.messages import Resubmit, Tell, Turn
+from fairway.hub.messages import Resubmit, Show, Tell, Turn
 from fairway.hub.telling.pending_update import UNCLAIMED_MS
+from fairway.hub.telling.statuses import HELD_MS
 from fairway.hub.view import View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -56,9 +57,20 @@ def turn(view: View, now: int) -> Decision:
         step = _submitted(view, known, allowance, now)
         if step is not None:
             steps.append(step)
-            if not step.events and view.telling.late(one.uid, now + UNCLAIMED_MS):
-                reminders.append(Reminder(Tell(one.uid, now + UNCLAIMED_MS), UNCLAIMED_MS))
+        if step is None or not step.events:
+            reminders += _of_held(view, known, step is not None, now)
     return Decision(tuple(steps), reminders=(*reminders, *next_turn(view, now, view.turns.batch)))
+
+
+def _of_held(view: View, known: JobObject, new: bool, now: int) -> list[Reminder]:
+    """To tell its owner why it is not submitted, and to show that it waits, if that is `new` or was not done yet."""
+    uid = known.one.uid
+    reminders = []
+    if new and view.telling.late(uid, now + UNCLAIMED_MS):
+        reminders.append(Reminder(Tell(uid, now + UNCLAIMED_MS), UNCLAIMED_MS))
+    if (new or known.shown.wanted is not None) and uid not in view.telling.showing:
+        reminders.append(Reminder(Show(uid), HELD_MS))
+    return reminders
 
 
 def next_turn(view: View, now: int, in_hand: tuple[HubObject, ...] = ()) -> tuple[Reminder, ...]:

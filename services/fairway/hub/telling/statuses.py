@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from fairway.domain.held_object import HeldObject
 from fairway.domain.job import Job, State
 from fairway.explain.wording import rfc3339
 from fairway.hub.job_object import JobObject, ObjectStatus, WantedStatus
@@ -24,6 +25,8 @@ Json = dict[str, Any]
 SETTLE_MS = 50
 # A job that goes at once shows that, and never that it waited (ms).
 WAITS_MS = 1_000
+# Who runs jobs on the hub itself has written a status of its own by then.
+HELD_MS = 2_000
 _OVER = (SUCCEEDED, FAILED)
 _LIVES = (State.RESERVED, State.DISPATCHED, State.RUNNING)
 _STARTS = (State.ADMITTED, State.QUEUED, State.DEQUEUED, State.PLACED)
@@ -35,7 +38,7 @@ _encode = msgspec.json.Encoder().encode
 
 def hear(one: JobObject, job: Job, message: wire.JobMessage, now: int) -> None:
     """What follows from a word of the record on the job, as that is now."""
-    if one.shown.wanted is not None and _went_on(one.shown.wanted, job):
+    if one.shown.wanted is not None and _went_on(one, one.shown.wanted, job):
         one.shown.wanted = None
     match message:
         case wire.Running() | wire.Succeeded() if message.status:
@@ -45,6 +48,15 @@ def hear(one: JobObject, job: Job, message: wire.JobMessage, now: int) -> None:
         case wire.Queue() | wire.Blocked():
             word = _word(message.why or Reason(Code.QUEUED, f"waits its turn in queue {job.queue}"), message.at)
             _put(one, WantedStatus(message.attempt, word=word, queued=True), now + WAITS_MS)
+
+
+def hold(one: JobObject, held: HeldObject | None) -> None:
+    """It is not submitted, for this reason."""
+    if held is not None:
+        word = _word(held.why, held.since)
+        _put(one, WantedStatus(0, word=word, queued=True), held.since + HELD_MS)
+    elif one.shown.wanted is not None and one.shown.wanted.queued:
+        one.shown.wanted = None
 
 
 def see(one: JobObject, job: Job, message: fleet.Shown, now: int) -> None:
@@ -117,9 +129,11 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
     wanted = one.shown.wanted
     if wanted is None or one.shown.tries >= _TRIES:
         return None
-    if _went_on(wanted, job):
+    if _went_on(one, wanted, job):
         return None
     shown = _status_of(one.shown)
+    if one.held is not None and not _of_waiting_alone(shown):
+        return None
     ends = KINDS[one.one.kind].ends
     if wanted.seen is not None:
         new = ends.shows(shown, wanted.seen)
@@ -132,9 +146,21 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
     return None if new == shown or not _follows(one, shown, new) else new
 
 
-def _went_on(wanted: WantedStatus, job: Job | None) -> bool:
+def _went_on(one: JobObject, wanted: WantedStatus, job: Job | None) -> bool:
     """It was to show that it waits, and does not any more."""
-    return wanted.queued and (job is None or job.state not in _STARTS)
+    return wanted.queued and one.held is None and (job is None or job.state not in _STARTS)
+
+
+def _of_waiting_alone(shown: Json) -> bool:
+    """Nobody has written there but Fairway: what somebody else runs on the hub is not said to wait."""
+    listed = shown.get("conditions")
+    if not shown:
+        return True
+    return shown.keys() == {"conditions"} and isinstance(listed, list) and [*map(_type_of, listed)] == ["Suspended"]
+
+
+def _type_of(entry: Any) -> Any:
+    return entry.get("type") if isinstance(entry, dict) else None
 
 
 def _follows(one: JobObject, shown: Json, new: Json) -> bool:
