@@ -1,6 +1,6 @@
 """A job waits, goes, is cancelled. Woken by what it lacks and by nothing else."""
 
-from fairway.domain.attempts.retry import next_attempt
+from fairway.domain.attempts.retry import come_back, next_attempt
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.events import Teller, current
 from fairway.domain.job import State
@@ -22,6 +22,8 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     message = heard.message
     if isinstance(message, wire.Cancel):
         return cancel(view, heard, message, now)
+    if (back := _comes_back(view, heard, now)) is not None:
+        return back
     if isinstance(message, wire.Removed) and (ended := _removed(view, heard, message, now)) is not None:
         return ended
     if isinstance(message, wire.HoldJob | wire.Revised) and (wait := too_soon(view, message, heard.delivered)):
@@ -41,6 +43,17 @@ def _again(turn: QueueOrder, message: Hears) -> int | None:
         return None
     wait = retry_at(job) - turn.now
     return wait if wait > 0 else None
+
+
+def _comes_back(view: View, heard: Heard[Hears], now: int) -> Decision | None:
+    """An attempt is over, and that another one follows was lost with its working set before it was said."""
+    message = heard.message
+    if not isinstance(message, wire.Failed | wire.Lost | wire.Removed):
+        return None
+    job = view.jobs.get(message.job)
+    if job is None or job.state is not State.RETURNING:
+        return None
+    return Decision((come_back(Teller(view, SERVICE, heard, now, job.id)).step(),))
 
 
 def _removed(view: View, heard: Heard[object], message: wire.Removed, now: int) -> Decision | None:

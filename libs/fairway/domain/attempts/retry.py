@@ -41,15 +41,29 @@ def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why:
     """The present attempt is over and another one follows, whatever the number: for what was never begun."""
     job = teller.job
     assert job is not None, "only a known job can be tried again"
-    cluster = job.cluster
-    number = job.attempt
-    teller.say(kind, cluster=cluster, why=why)
-    teller.say(wire.Recall, cluster=cluster, why=why)
+    teller.say(kind, cluster=job.cluster, why=why)
+    return _recalled(teller, job, why)
+
+
+def come_back(teller: Teller) -> Teller:
+    """What follows when an attempt is over and another one comes, as far as it was not said yet: a store that was lost
+    takes with it what was committed and not said."""
+    job = teller.job
+    assert job is not None and job.why is not None, "only a known job comes back, and for a reason"
+    return _recalled(teller, job, job.why) if job.recalled < job.attempt else _queued_again(teller, job, job.why)
+
+
+def _recalled(teller: Teller, job: Job, why: Reason) -> Teller:
+    teller.say(wire.Recall, cluster=job.cluster, why=why)
+    return _queued_again(teller, job, why)
+
+
+def _queued_again(teller: Teller, job: Job, why: Reason) -> Teller:
     note = Reason(
-        Code.WAITING_FOR_REMOVAL, f"attempt {number} in {cluster} ended: {why.text}; it is being removed there"
+        Code.WAITING_FOR_REMOVAL, f"attempt {job.attempt} in {job.cluster} ended: {why.text}; it is being removed there"
     )
     return teller.say(
-        wire.Queue, attempt=number + 1, queue=job.queue, leaf=job.leaf, enqueued_at=job.enqueued_at, why=note
+        wire.Queue, attempt=job.attempt + 1, queue=job.queue, leaf=job.leaf, enqueued_at=job.enqueued_at, why=note
     )
 
 

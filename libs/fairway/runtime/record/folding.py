@@ -181,5 +181,7 @@ def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Wo
 
 
 def _holds(job: Job) -> bool:
-    """Whether the room of the newest attempt is still its own: while it runs, and until nothing of it is left."""
-    return job.state in IN_CLUSTER or bool(job.removing and job.recalled == job.attempts[-1].number)
+    """Whether the room of the newest attempt is still its own: while it runs, and until nothing of it is left there. A
+    stray of it in another cluster has none."""
+    newest = job.attempts[-1]
+    return job.state in IN_CLUSTER or (job.removing, job.recalled) == (newest.cluster, newest.number)

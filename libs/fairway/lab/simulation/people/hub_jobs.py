@@ -15,6 +15,8 @@ QUEUE = "Queue.scheduling.x-k8s.io/v1alpha1"
 POLICY = "PropagationPolicy.policy.karmada.io/v1alpha1"
 CLASS = "PriorityClass.scheduling.k8s.io/v1"
 _SIZES = ((1, 1), (1, 1), (1, 4), (2, 2), (2, 4), (4, 1), (1, 8), (2, 8))
+# GPUs of the largest job of any door.
+_LARGEST = 24
 
 
 class NamedByJob(Struct, frozen=True):
@@ -83,13 +85,21 @@ def priority_class(name: str, value: int) -> Json:
 
 # What people do to a job that is there.
 def resized(manifest: Json, by: int) -> Json:
+    """Never larger than any member: it would wait for ever, and rightly so."""
     spec = manifest["spec"]
     if "parallelism" in spec:
-        return {**manifest, "spec": {**spec, "parallelism": max(1, int(spec["parallelism"]) + by)}}
+        pods = min(max(1, int(spec["parallelism"]) + by), _most(spec["template"]))
+        return {**manifest, "spec": {**spec, "parallelism": pods}}
     roles = dict(spec.get("pytorchReplicaSpecs") or {})
-    if "Worker" in roles:
-        roles["Worker"] = {**roles["Worker"], "replicas": max(1, int(roles["Worker"]["replicas"]) + by)}
+    if worker := roles.get("Worker"):
+        workers = min(max(1, int(worker["replicas"]) + by), _most(worker["template"]) - 1)
+        roles["Worker"] = {**worker, "replicas": workers}
     return {**manifest, "spec": {**spec, "pytorchReplicaSpecs": roles}}
+
+
+def _most(template: Json) -> int:
+    """How many of these pods every member would hold."""
+    return _LARGEST // int(template["spec"]["containers"][0]["resources"]["limits"][GPU])
 
 
 def annotated(manifest: Json, name: str, value: str) -> Json:
