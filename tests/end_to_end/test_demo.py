@@ -27,6 +27,7 @@ def test_every_job_becomes_what_was_promised(tmp_path: Path) -> None:
     assert "  no   " not in out
     assert "  yes  all that was decided is decided again from the record, and is the same" in out
     assert re.search(r"all: [0-9]{3} decisions decided again: all identical\n", out)
+    assert re.search(r" hub: [1-9][0-9]* decisions decided again: all identical\n", out)
     assert "node by node 0 fit, by sum of free resources 2 would" in out
     assert "Attempt 2" in out
     assert list(tmp_path.iterdir()) == []

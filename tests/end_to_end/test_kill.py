@@ -11,7 +11,7 @@ import pytest
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
-from fairway.lab.fleet.decided_again import summaries
+from fairway.lab.fleet.decided_again import differing, hardly_known, summaries
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, equal_clusters, running
 from fairway.lab.traces.replay import ReplayPlan, replay
 from fairway.lab.traces.trace import GPU, TraceJob
@@ -77,7 +77,7 @@ async def test_killing_each_process_in_turn_loses_and_doubles_no_job(seed: int, 
     assert report.figures.jobs["accepted"] == len(jobs)
     assert report.figures.jobs["succeeded"] == len(jobs)
     assert report.decided is not None
-    assert (report.decided.different, report.decided.rows) == ([], []), summaries(report.decided)
+    assert [*differing(report.decided), *hardly_known(report.decided)] == [], summaries(report.decided)
 
 
 def hub_job(number: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.domain.quota.tree import QuotaNode
 from fairway.lab.kubesim.api.store import Key
 from fairway.lab.kubesim.clusters import SimCluster
+from fairway.operate.replay.report import DecisionReport, StageReport, Unknown
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -232,9 +233,13 @@ async def test_where_nothing_is_wrong_the_verdict_says_what_was_done() -> None:
     assert verdict.wrong == ()
     assert str(verdict) == (
         "accepted 1, ended 1, cancelled 0, failed 0, refused 0, lost 0, started twice 0, overlapping attempts 0, "
-        "quota excess 0, other breaches 0, decided otherwise 0, attempts 1, longest stall 1.0 s"
+        "quota excess 0, other breaches 0, decided otherwise 0, hardly known 0, decided again 0, unknown 0, "
+        "attempts 1, longest stall 1.0 s"
     )
     recall = wire.Recall(job="job-a", tenant="t", attempt=1, cluster="c0", why=Reason(Code.CANCELLED, "by ann"))
     removed = wire.Removed(job="job-a", tenant="t", attempt=1, cluster="c0")
     stopped = await judged(Case("", "", said=life(CANCEL, recall, removed, CANCELLED)))
     assert (stopped.wrong, stopped.accepted, stopped.ended, stopped.cancelled) == ((), 1, 1, 1)
+    late = Unknown("job-a", 1, "placed", Reason(Code.VIEW_NOT_STORED, "it was never stored"))
+    unknown = verdict.decided_again(DecisionReport({"queue": StageReport(1, unknown=[late])}))
+    assert (unknown.identical, unknown.unknown, unknown.wrong) == (1, 1, ("queue cannot decide 1 of 2 again",))

@@ -1,12 +1,20 @@
-"""Whatever goes wrong in a simulated fleet, every decision of every stage is the same again."""
+"""Whatever goes wrong in a simulated fleet, every decision of every stage is the same again; another one is named."""
+
+import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from msgspec import structs
 
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.domain.decision import Decision, Heard
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.run import simulate
-
-# Of killed processes the last moments are not stored, and of a lost working set what was never said: few of many.
-_LEAST_KNOWN = 0.9
+from fairway.operate.replay.decisions import DecisionFilter, replay
+from fairway.operate.replay.report import DecisionReport
+from fairway.replay.stages import STAGES
+from fairway.runtime.ports import Outgoing
 
 
 @pytest.mark.parametrize("hub", [False, True], ids=["without a hub", "with a hub"])
@@ -17,10 +25,71 @@ def test_every_decision_is_the_same_again(seed: int, profile: str, hub: bool) ->
     assert [one for one in outcome.violations if one.rule == "replay"] == []
     again = dict(outcome.decided_again)
     assert (again.pop("hub") > 0) == hub
-    unknown = again.pop("unknown")
+    assert again.pop("unknown") >= 0
     assert again.pop("unsaid") >= 0
     assert min(again.values()) > 0
-    assert sum(again.values()) > _LEAST_KNOWN * (sum(again.values()) + unknown)
+
+
+def says_nothing(made: Decision) -> Decision:
+    return structs.replace(made, steps=())
+
+
+def asks_elsewhere(made: Decision) -> Decision:
+    return structs.replace(made, calls=tuple(structs.replace(one, cluster="elsewhere") for one in made.calls))
+
+
+def forgets_to_tell(made: Decision) -> Decision:
+    return structs.replace(made, reminders=())
+
+
+def acknowledges_at_once(made: Decision) -> Decision:
+    return structs.replace(made, kept=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (says_nothing, "steps"),
+        (asks_elsewhere, "calls"),
+        (forgets_to_tell, "reminders"),
+        (acknowledges_at_once, "kept"),
+    ],
+)
+def test_a_hub_that_decides_otherwise_is_named_and_no_other_stage(
+    change: Callable[[Decision], Decision], field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[DecisionReport] = []
+
+    def otherwise(memory: Any, heard: Heard[Any], now: int) -> Decision:
+        return change(STAGES["hub"].decide(memory, heard, now))
+
+    async def by_another_hub(bus: MemoryBus, only: DecisionFilter) -> DecisionReport:
+        found.append(await replay(bus, only, {"hub": otherwise}))
+        return found[0]
+
+    monkeypatch.setattr("fairway.lab.simulation.run.replay", by_another_hub)
+    outcome = simulate(RunPlan(1, hours=0.1, profile="calm", jobs=12, replay=True, hub=True))
+    assert {one.rule for one in outcome.violations} == {"replay"}
+    stages = found[0].stages
+    assert [name for name, stage in stages.items() if stage.different or stage.rows] == ["hub"]
+    assert min(stage.identical for stage in stages.values()) > 0
+    assert field in stages["hub"].different[0].fields
+
+
+async def silent(bus: MemoryBus, only: DecisionFilter) -> DecisionReport:
+    """The replay of a fleet whose services never stored what they knew."""
+    bare = MemoryBus()
+    for one in bus.stored("JOBS"):
+        await bare.publish([Outgoing(one.id, one.subject, one.data)])
+    return await replay(bare, only)
+
+
+def test_a_run_of_which_nearly_nothing_can_be_decided_again_is_a_breach(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairway.lab.simulation.run.replay", silent)
+    outcome = simulate(RunPlan(1, hours=0.1, profile="calm", jobs=12, replay=True))
+    told = [one.text for one in outcome.violations if one.rule == "replay"]
+    assert [text.split()[0] for text in told][:3] == ["admission", "quota", "queue"]
+    assert all(re.search(r"cannot decide (\d+) of \1 again", text) for text in told)
 
 
 def test_a_replay_changes_nothing_of_a_run() -> None:

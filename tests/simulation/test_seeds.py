@@ -61,17 +61,21 @@ def test_nothing_breaks_and_everything_ends(profile: str, piece: int) -> None:
 
 
 def found_once() -> Iterator[Any]:
-    """Lines of seeds.txt: profile, seed, hours, clusters, jobs, pace, and behind # what it found. Those of several
-    hours are for `make faults`."""
+    """Lines of seeds.txt: profile, seed, hours, clusters, jobs, pace, "hub" where there is one, and behind # what it
+    found. Those of several hours are for `make faults`."""
     for line in _FOUND.read_text().splitlines():
         words = line.partition("#")[0].split()
         if words:
-            profile, seed, hours, clusters, jobs, pace = words
-            plan = RunPlan(int(seed), float(hours), int(clusters), profile, int(jobs), float(pace))
-            yield pytest.param(plan, id=f"{profile}-{seed}", marks=[pytest.mark.slow] if plan.hours > 1 else [])
+            profile, seed, hours, clusters, jobs, pace, *hub = words
+            assert hub in ([], ["hub"]), line
+            size = (float(hours), int(clusters), profile, int(jobs), float(pace))
+            plan = RunPlan(int(seed), *size, hub=hub == ["hub"])
+            slow = [pytest.mark.slow] if plan.hours > 1 else []
+            yield pytest.param(plan, id="-".join((profile, seed, *hub)), marks=slow)
 
 
 @pytest.mark.parametrize("plan", list(found_once()))
 def test_what_was_found_once_stays_mended(plan: RunPlan) -> None:
     outcome = simulate(plan)
     assert not outcome.violations, told(outcome)
+    assert ("hub_apply" in outcome.drawn) == plan.hub

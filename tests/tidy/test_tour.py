@@ -7,7 +7,7 @@ import pytest
 from tests.tidy.source import ROOT
 
 LINES = 120
-SERVICES = ("admission", "quota", "queue", "global_scheduler", "reserver", "propagator", "watcher")
+SERVICES = ("admission", "quota", "queue", "global_scheduler", "reserver", "propagator", "watcher", "hub")
 README = (ROOT / "README.md").read_text()
 TOUR = ["proto/fairway/wire/jobs.py", *(f"services/fairway/{name}/decide.py" for name in SERVICES)]
 

@@ -1,5 +1,5 @@
-"""What the object on the hub shows where its member's own words will not do: between attempts, and at an end that only
-Fairway knows. Statuses in, statuses out; what was shown before is not changed.
+"""What the object on the hub shows where its member's own words will not do: while it waits, between attempts, and
+at an end that only Fairway knows. Statuses in, statuses out; what was shown before is not changed.
 
 The shapes are those of the kinds' own operators, so that `kubectl get`, `wait` and whoever reads the status find what
 they would find if it ran there.
@@ -29,8 +29,8 @@ def as_seen(shown: Json, seen: Json) -> Json:
 
 class Ends(Struct, frozen=True):
     """`shows` is what follows on `shown` when the member says `seen`. `waits`: the attempt is over and another one
-    follows. `fails`: the job is over, and no member says so. `queued`: it waits for its first attempt (None: the kind
-    has no word for that)."""
+    follows. `fails`: the job is over, and no member says so. `queued`: it waits for an attempt, the first or
+    the next (None: the kind has no word for that)."""
 
     waits: Callable[[Json, StatusWord], Json]
     fails: Callable[[Json, StatusWord], Json]

@@ -20,7 +20,8 @@ from fairway.hub.messages import (
     Wish,
 )
 from fairway.hub.settings.judge import listed, setting_seen
-from fairway.hub.telling.tell import after, show, tell, unbind
+from fairway.hub.telling.due import due, due_of
+from fairway.hub.telling.tell import show, tell, unbind
 from fairway.hub.view import View
 from fairway.wire import fleet
 from fairway.wire.envelope import JobMessage
@@ -38,7 +39,7 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
         case ObjectsListed():
             return _all_listed(view, now)
         case BindingsListed():
-            return Decision(reminders=_everyone(view, now))
+            return Decision(reminders=due(view, now))
         case JobMessage() | fleet.Shown():
             return _of_job(view, heard, message, now)
         case _:
@@ -76,22 +77,11 @@ def _object_seen(view: View, heard: Heard[Hears], message: ObjectSeen, now: int)
     if not known.submitted or known.refused:
         return Decision(reminders=turn_for(view, one.uid, now))
     made = changed(view, heard, known, one, now)
-    return made if made.calls else _with(made, _reminders(view, one.uid, now))
+    return made if made.calls else _with(made, due_of(view, one.uid, now))
 
 
 def _with(made: Decision, reminders: tuple[Reminder, ...]) -> Decision:
     return Decision(made.steps, (), made.again_in, reminders)
-
-
-def _reminders(view: View, uid: str, now: int) -> tuple[Reminder, ...]:
-    """To write its status and to tell its owner, as far as there is anything, and it is not on its way already."""
-    known = view.objects[uid]
-    found = []
-    if known.shown.wanted is not None and uid not in view.telling.showing:
-        found.append(Reminder(Show(uid), max(known.shown.due - now, 0)))
-    if known.pending.due and view.telling.late(uid, known.pending.due):
-        found.append(Reminder(Tell(uid, known.pending.due), after(known.pending.due, now)))
-    return tuple(found)
 
 
 def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, now: int) -> Decision:
@@ -108,7 +98,7 @@ def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, 
         return Decision(reminders=(*freed, *orphan), kept=kept)
     again = (Reminder(Wish(uid)),) if uid in view.objects.asked_again else ()
     kept = heard.id in known.pending.ids
-    return Decision(reminders=(*freed, *again, *_reminders(view, uid, now)), kept=kept)
+    return Decision(reminders=(*freed, *again, *due_of(view, uid, now)), kept=kept)
 
 
 def _all_listed(view: View, now: int) -> Decision:
@@ -118,17 +108,5 @@ def _all_listed(view: View, now: int) -> Decision:
     early = [word for words in view.objects.early.values() for word in words]
     orphans += tuple(Reminder(Orphan(name)) for name in dict.fromkeys(one.message.job for one in early))
     gone = tuple(Step(released(one)) for one in view.objects.held_before.values())
-    reminders = (*orphans, *_everyone(view, now), *next_turn(view, now))
+    reminders = (*orphans, *due(view, now), *next_turn(view, now))
     return Decision(gone, reminders=reminders, done=tuple(one.id for one in early))
-
-
-def _everyone(view: View, now: int) -> tuple[Reminder, ...]:
-    """What is to be written of any object, and the bindings of objects that are no more."""
-    due = [one for uid in view.objects for one in _reminders(view, uid, now)]
-    if view.objects.listed:
-        due += [
-            Reminder(Unbind(namespace, name, one.owner))
-            for (namespace, name), one in view.telling.bindings.there.items()
-            if one.owner not in view.objects
-        ]
-    return tuple(due)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import takewhile
+from math import ceil
 
 from msgspec import Struct
 
@@ -137,9 +138,11 @@ def _under_policy(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
 
 
 def _as_they_stand(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
-    """Nobody goes. Of more jobs than are looked at in one sweep the next ones are in the next."""
+    """Nobody goes. Of more jobs than are looked at in one sweep the next ones are in the next, until it was everybody's
+    turn."""
     queued = turn.view.queued
-    first = turn.now // SWEEP_EVERY_MS * LOOKED_AT % max(len(queued.entries), LOOKED_AT)
+    sweeps = max(1, ceil(len(queued.entries) / LOOKED_AT))
+    first = turn.now // SWEEP_EVERY_MS % sweeps * LOOKED_AT
     most = len(turn.steps) + TOLD
     yield Group(takewhile(lambda entry: len(turn.steps) < most, _some(queued, first)), None, told=True)
 

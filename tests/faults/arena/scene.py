@@ -7,11 +7,11 @@ from typing import Any
 
 import httpx
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
-from fairway.lab.fleet.decided_again import decided_again, differing, summaries
+from fairway.lab.fleet.decided_again import decided_again, summaries
 from fairway.lab.fleet.fleet import FleetPlan, equal_clusters
 from fairway.lab.kubereal.members import HUB
 from fairway.lab.traces.fleet import allocatable, configured, record
@@ -172,7 +172,7 @@ async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Ver
     verdict = reading.verdict(scene.load.sent, arena.members, held)
     if setup.decided_again:
         decided = await _decided(arena, bus)
-        verdict = structs.replace(verdict, decided=tuple(differing(decided)))
+        verdict = verdict.decided_again(decided)
         print("", *summaries(decided), sep="\n  ")
     if verdict.wrong:  # for whoever looks into it: beside the data of NATS
         (arena.dir / "reports.jsonl").write_bytes(b"\n".join(reading.reports))

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from fairway.audit.attempts import Spoken, ends
 from fairway.audit.auditor import Checker, Grace
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources
+from fairway.lab.fleet.decided_again import differing, hardly_known
+from fairway.operate.replay.report import DecisionReport
 from fairway.runtime.ports import Bus
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
@@ -25,7 +27,8 @@ _report = msgspec.json.Decoder(fleet.Report).decode
 class Verdict(Struct, frozen=True):
     """No job of the load fails by itself, and none is to be refused: everything from `failed` on has to be nothing.
     `stall_s` is the longest time in which no job moved; `decided` is what would be decided otherwise, by stage and
-    field."""
+    field; `identical` decisions would not, and `unknown` ones cannot be made again: a few of many, as what is
+    `hardly_known` has to be nothing, too."""
 
     accepted: int
     ended: int
@@ -40,12 +43,24 @@ class Verdict(Struct, frozen=True):
     quota: tuple[str, ...]
     others: tuple[str, ...]
     decided: tuple[str, ...] = ()
+    hardly_known: tuple[str, ...] = ()
+    identical: int = 0
+    unknown: int = 0
 
     @property
     def wrong(self) -> tuple[str, ...]:
         ends = (*self.failed, *self.refused, *self.lost)
         runs = (*self.twice, *self.overlapping)
-        return (*ends, *runs, *self.quota, *self.others, *self.decided)
+        return (*ends, *runs, *self.quota, *self.others, *self.decided, *self.hardly_known)
+
+    def decided_again(self, report: DecisionReport) -> "Verdict":
+        return structs.replace(
+            self,
+            decided=tuple(differing(report)),
+            hardly_known=tuple(hardly_known(report)),
+            identical=report.identical,
+            unknown=len(report.unknown),
+        )
 
     def __str__(self) -> str:
         return (
@@ -53,7 +68,9 @@ class Verdict(Struct, frozen=True):
             f"refused {len(self.refused)}, lost {len(self.lost)}, "
             f"started twice {len(self.twice)}, overlapping attempts {len(self.overlapping)}, "
             f"quota excess {len(self.quota)}, other breaches {len(self.others)}, "
-            f"decided otherwise {len(self.decided)}, attempts {self.attempts}, longest stall {self.stall_s:.1f} s"
+            f"decided otherwise {len(self.decided)}, hardly known {len(self.hardly_known)}, "
+            f"decided again {self.identical}, unknown {self.unknown}, "
+            f"attempts {self.attempts}, longest stall {self.stall_s:.1f} s"
         )
 
 

@@ -47,10 +47,6 @@ class Crowd:
         return [line["what"] for line in self.fleet.asked(f"/{id}/story")["lines"]]
 
 
-def in_record(word: str) -> Callable[[Applied], bool]:
-    return lambda one: word in one.verbs()
-
-
 def spec(**fields: Any) -> Callable[[Json], None]:
     return lambda body: body["spec"].update(fields)
 

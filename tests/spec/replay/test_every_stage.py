@@ -1,5 +1,5 @@
 """Every stage decides the same again: in a whole pipeline in memory, with settings that change in the middle. There is
-no hub in it: that one's decisions are made again in tests/simulation/test_decided_again.py."""
+no hub in it: that one decides again, and otherwise, in tests/simulation/test_decided_again.py."""
 
 from collections.abc import Callable
 from typing import Any

@@ -38,6 +38,7 @@ BENCHES = (
     BenchEntry("rebuild", quick=("--jobs", "5000", "--waiting", "200")),
     BenchEntry("clusters", quick=("--sizes", "3,30,100", "--jobs", "1000", "--warmup", "200")),
     BenchEntry("workers", quick=("--jobs", "1000", "--warmup", "200", "--takeovers", "2")),
+    BenchEntry("recording", quick=("--jobs", "1000", "--ended", "200", "--warmup", "200")),
     BenchEntry("kueue-baseline", quick=("--jobs", "50", "--clusters", "1")),
     BenchEntry("report", quick=("--nodes", "500", "--pods", "5000", "--seconds", "20")),
     BenchEntry("kubernetes", quick=("--jobs", "100", "--calm", "20", "--freed", "5")),

@@ -35,6 +35,7 @@ def simulate(
     hub: Annotated[
         bool, typer.Option("--hub", help="with a hub, where most jobs and all settings are applied")
     ] = False,
+    hub_too: Annotated[bool, typer.Option("--hub-too", help="every second seed is with a hub")] = False,
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
     """Run a fleet on a virtual clock, with faults drawn from a seed; the same seed is the same run."""
@@ -44,7 +45,10 @@ def simulate(
         raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
     profiles = tuple(PROFILES) if profile == "all" else (profile,)
     seeds = count(seed) if runs == 0 else iter(range(seed, seed + runs))
-    plans = (RunPlan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace, replay, hub) for one in seeds)
+    hubs = (hub, hub or hub_too)
+    plans = (
+        RunPlan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace, replay, hubs[one % 2]) for one in seeds
+    )
     tally = _Tally(output)
     try:
         for outcome in carried_out(plans, runs):

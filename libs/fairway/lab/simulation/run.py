@@ -11,6 +11,7 @@ import msgspec
 import structlog
 
 from fairway.domain import decision
+from fairway.lab.fleet.decided_again import hardly_known
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.at_the_end import rests, rows
 from fairway.lab.simulation.invariants.events import EventChecks
@@ -114,6 +115,8 @@ class _Run:
             self._witness.breach("replay", one.job, f"would be decided otherwise at {one.at}: {one.fields}")
         for row in report.rows:
             self._witness.breach("replay", row.key, f"{row.service} read another row: {row.table} at {row.rev}")
+        for text in hardly_known(report):
+            self._witness.breach("replay", "", text)
         found = {name: stage.identical for name, stage in report.stages.items()}
         return {**found, "unsaid": report.unsaid, "unknown": len(report.unknown)}
 
