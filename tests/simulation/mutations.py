@@ -38,4 +38,8 @@ MUTATIONS = (
     hub.stubborn,
     hub.clinging,
     hub.lawless,
+    hub.silent,
+    hub.repeating,
+    hub.labelling,
+    hub.twofold,
 )
