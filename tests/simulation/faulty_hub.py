@@ -15,7 +15,7 @@ from fairway.hub.hub_writes import HubWrites
 from fairway.hub.intake import noting, owners_wish, submit
 from fairway.hub.settings import judge
 from fairway.hub.settings.settings_in_force import SettingsInForce
-from fairway.hub.telling import statuses, tell
+from fairway.hub.telling import bindings, statuses, tell
 from fairway.hub.view import View
 from fairway.wire import jobs as wire
 from fairway.workloads.hub.objects import HubObject
@@ -149,3 +149,8 @@ def twofold(patch: Patch) -> None:
     for reader in (noting, memory):
         patch.setattr(reader, "client_of", lambda one: f"{one.namespace}/{client(one)}")
         patch.setattr(reader, "job_of", job)
+
+
+def outdated(patch: Patch) -> None:
+    """The binding of a job that was cancelled says for ever that the job is where it was."""
+    patch.setattr(bindings, "_placed", lambda job: bool(job.cluster))

@@ -42,4 +42,5 @@ MUTATIONS = (
     hub.repeating,
     hub.labelling,
     hub.twofold,
+    hub.outdated,
 )

@@ -45,6 +45,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "repeating": ("hub events", ("calm with a hub", 0)),
     "labelling": ("hub write", ("calm with a hub", 0)),
     "twofold": ("hub twice", ("rough with a hub", 1)),
+    "outdated": ("hub binding", ("calm with a hub", 2)),
 }
 
 
