@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.domain.decision import Decision, Say
+from fairway.domain.decision import Call, Decision, Outcome, Say
 from fairway.domain.job import Job, State
 from fairway.domain.names import job_id
 from fairway.domain.submission import HUB_CLIENT, Submission, as_said
@@ -154,3 +154,16 @@ def twofold(patch: Patch) -> None:
 def outdated(patch: Patch) -> None:
     """The binding of a job that was cancelled says for ever that the job is where it was."""
     patch.setattr(bindings, "_placed", lambda job: bool(job.cluster))
+
+
+def insisting(patch: Patch) -> None:
+    """A write that the hub did not take is tried again on the spot, whoever has the lease by then."""
+    once = HubWrites.__call__
+
+    async def until_taken(self: HubWrites, call: Call) -> Outcome:
+        while not (made := await once(self, call)).ok:
+            await self._clock.sleep(1.0)
+        return made
+
+    patch.setattr(HubWrites, "__call__", until_taken)
+    patch.setattr(HubWrites, "_hub", property(lambda self: self._reached))

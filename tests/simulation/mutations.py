@@ -43,4 +43,5 @@ MUTATIONS = (
     hub.labelling,
     hub.twofold,
     hub.outdated,
+    hub.insisting,
 )

@@ -46,6 +46,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "labelling": ("hub write", ("calm with a hub", 0)),
     "twofold": ("hub twice", ("rough with a hub", 1)),
     "outdated": ("hub binding", ("calm with a hub", 2)),
+    "insisting": ("hub owner", ("rough with a hub", 24)),
 }
 
 
