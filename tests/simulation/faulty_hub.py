@@ -123,7 +123,8 @@ def labelling(patch: Patch) -> None:
 
 def twofold(patch: Patch) -> None:
     """The client of an object has its version in its name, so that who sees a changed one anew submits it again."""
-    made, said = submit.submission_of, noting._submitted
+    made = submit.submission_of
+    said = noting._submitted
 
     def client(one: HubObject) -> str:
         return f"{HUB_CLIENT}{one.uid}:{(one.manifest.get('metadata') or {}).get('resourceVersion', '')}"
