@@ -168,3 +168,8 @@ def insisting(patch: Patch) -> None:
 
     patch.setattr(HubWrites, "__call__", until_taken)
     patch.setattr(HubWrites, "_hub", property(lambda self: self._reached))
+
+
+def abandoning(patch: Patch) -> None:
+    """A binding that was made after its object was deleted stays."""
+    patch.setattr(decide, "unbind", lambda view, heard, message: Decision())

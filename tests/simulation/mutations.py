@@ -44,4 +44,5 @@ MUTATIONS = (
     hub.twofold,
     hub.outdated,
     hub.insisting,
+    hub.abandoning,
 )

@@ -47,6 +47,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "twofold": ("hub twice", ("rough with a hub", 1)),
     "outdated": ("hub binding", ("calm with a hub", 2)),
     "insisting": ("hub owner", ("rough with a hub", 24)),
+    "abandoning": ("hub binding", ("hostile with a hub", 3)),
 }
 
 
