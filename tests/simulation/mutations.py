@@ -38,4 +38,11 @@ MUTATIONS = (
     hub.stubborn,
     hub.clinging,
     hub.lawless,
+    hub.silent,
+    hub.repeating,
+    hub.labelling,
+    hub.twofold,
+    hub.outdated,
+    hub.insisting,
+    hub.abandoning,
 )

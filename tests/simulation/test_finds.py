@@ -41,6 +41,13 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "stubborn": ("hub wish", ("calm with a hub", 0)),
     "clinging": ("hub held", ("calm with a hub", 0)),
     "lawless": ("hub settings", ("rough with a hub", 5)),
+    "silent": ("hub lost", ("calm with a hub", 0)),
+    "repeating": ("hub events", ("calm with a hub", 0)),
+    "labelling": ("hub write", ("calm with a hub", 0)),
+    "twofold": ("hub twice", ("rough with a hub", 1)),
+    "outdated": ("hub binding", ("calm with a hub", 2)),
+    "insisting": ("hub owner", ("rough with a hub", 24)),
+    "abandoning": ("hub binding", ("hostile with a hub", 3)),
 }
 
 
