@@ -32,11 +32,11 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "fearless": ("frozen", ("hostile", 0)),
     "hopeful": ("frozen", ("rough", 66)),
     "gullible": ("size", ("hostile", 5)),
-    "oblivious": ("hub deleted", ("rough with a hub", 35)),
+    "oblivious": ("hub deleted", ("hostile with a hub", 0)),
     "despairing": ("hub status", ("rough with a hub", 1)),
-    "mistaken": ("hub suspend", ("rough with a hub", 0)),
+    "mistaken": ("hub held", ("calm with a hub", 0)),
     "sleeping": ("hub held", ("calm with a hub", 0)),
-    "overwriting": ("hub status", ("rough with a hub", 30)),
+    "overwriting": ("hub status", ("rough with a hub", 21)),
     "forgiving": ("hub status", ("rough with a hub", 0)),
     "stubborn": ("hub wish", ("calm with a hub", 0)),
     "clinging": ("hub held", ("calm with a hub", 0)),
@@ -46,8 +46,8 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "labelling": ("hub write", ("calm with a hub", 0)),
     "twofold": ("hub twice", ("rough with a hub", 1)),
     "outdated": ("hub binding", ("calm with a hub", 2)),
-    "insisting": ("hub owner", ("rough with a hub", 24)),
-    "abandoning": ("hub binding", ("hostile with a hub", 3)),
+    "insisting": ("hub owner", ("rough with a hub", 7)),
+    "abandoning": ("hub binding", ("hostile with a hub", 27)),
 }
 
 

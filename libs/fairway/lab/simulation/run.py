@@ -134,7 +134,7 @@ class _Run:
     async def _quiet(self) -> None:
         """Nothing goes wrong any more; all that may still happen, happens."""
         fleet = self._fleet
-        self._faults.clears = True
+        self._faults.clear(self._fleet.clock.now())
         for process in fleet.processes.there.values():
             process.resume()
         end = asyncio.get_running_loop().time() + LIVENESS_S

@@ -74,6 +74,8 @@ class JobsMemory(Generic[Said]):
     def make_up(self, heard: Heard[Said], decided: Decision, now: int) -> Decision:
         """With the row of a job that is behind its message, if the decision does not write it anyway: nobody else
         would, and whoever guards a step by the newer rev would be refused for ever."""
+        if not self.stored:  # as nearly always
+            return decided
         name = decision.job_of(heard)
         writes = (write for step in decided.steps for write in step.writes if isinstance(write, Put))
         if name not in self.stored or decided.calls or any((w.table, w.key) == (decision.JOBS, name) for w in writes):

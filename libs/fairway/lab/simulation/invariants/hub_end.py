@@ -179,14 +179,14 @@ class HubEnd:
                 yield from self._left(uid, jobs)
 
     def _left(self, uid: str, jobs: list[Job]) -> Iterator[tuple[str, str, str]]:
-        """Of a job that had ended before, or soon after, its object was deleted while nobody looked: that is not found
-        out."""
+        """Of a job that had ended by itself before anybody saw that its object was deleted: that is not found out.
+        Where hubs are killed again and again, nobody may look as long as there are faults."""
         faults = self.fleet.faults.profile
         looked = not faults.kills
         for job in jobs:
             if not job.ended:
                 yield "hub deleted", job.id, f"its object was deleted, and it is {job.state.value}"
-            unseen = not looked and job.since < self.hub.wanted[uid].gone + faults.grace.cancel
+            unseen = not looked and job.since < self.fleet.faults.cleared_at + faults.grace.cancel
             for member in () if unseen else self.fleet.members.values():
                 if any(member.whose(one)[0] == job.id for one in member.ours()):
                     yield "hub deleted", job.id, f"its object was deleted, and something of it is in {member.name}"

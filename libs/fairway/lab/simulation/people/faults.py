@@ -97,13 +97,19 @@ PROFILES = {one.name: one for one in (CALM, ROUGH, HOSTILE)}
 
 
 class FaultInjector:
-    """Draws what happens to each call, of which it counts the `steps`. Once it `clears`, nothing goes wrong."""
+    """Draws what happens to each call, of which it counts the `steps`. Once it `clears`, at `cleared_at` (ms),
+    nothing goes wrong."""
 
     def __init__(self, profile: FaultProfile, rng: Random) -> None:
         self.profile = profile
         self.rng = rng
         self.clears = False
+        self.cleared_at = 0
         self.steps = 0
+
+    def clear(self, now: int) -> None:
+        self.clears = True
+        self.cleared_at = now
 
     def happens(self, per_thousand: float) -> bool:
         return not self.clears and per_thousand > 0 and self.rng.random() * 1000 < per_thousand
