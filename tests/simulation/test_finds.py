@@ -32,7 +32,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "fearless": ("frozen", ("hostile", 0)),
     "hopeful": ("frozen", ("rough", 66)),
     "gullible": ("size", ("hostile", 5)),
-    "oblivious": ("hub deleted", ("hostile with a hub", 0)),
+    "oblivious": ("hub deleted", ("rough with a hub", 36)),
     "despairing": ("hub status", ("rough with a hub", 1)),
     "mistaken": ("hub held", ("calm with a hub", 0)),
     "sleeping": ("hub held", ("calm with a hub", 0)),
