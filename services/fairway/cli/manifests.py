@@ -86,7 +86,7 @@ def _unread(cause: str) -> Reason:
 
 def _parsed(source: str, text: bytes) -> list[Document]:
     try:
-        found: Sequence[dict[str, Any]] = parse_documents(text)
+        found: Sequence[dict[str, Any]] = parse_documents(text, aliases=True)
     except Refused as error:
         return [Document(source, reasons=error.reasons)]
     if not found:

@@ -2,6 +2,7 @@
 
 import json
 import string
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,61 @@ def test_read(text: str | bytes, want: list[object]) -> None:
 )
 def test_refused(text: str | bytes, says: str) -> None:
     assert says in " ".join(refusal(lambda: parse_documents(text)).values())
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("a: &x 1\nb: *x", [{"a": 1, "b": 1}], id="a number"),
+        pytest.param("a: &x {c: [1]}\nb: *x", [{"a": {"c": [1]}, "b": {"c": [1]}}], id="a mapping"),
+        pytest.param("&x a: b\nc: *x", [{"a": "b", "c": "a"}], id="a key"),
+        pytest.param(
+            "a: &x {c: 1}\nb: &x {c: 2}\nd: *x", [{"a": {"c": 1}, "b": {"c": 2}, "d": {"c": 2}}], id="the last"
+        ),
+        pytest.param(
+            "a: &x {c: 1, d: 1}\nb: {d: 2, <<: *x}", [{"a": {"c": 1, "d": 1}, "b": {"c": 1, "d": 2}}], id="a merge key"
+        ),
+        pytest.param(
+            "a: &x {c: 1}\nb: &y {c: 2, d: 2}\ne: {<<: [*x, *y]}",
+            [{"a": {"c": 1}, "b": {"c": 2, "d": 2}, "e": {"c": 1, "d": 2}}],
+            id="of several that are merged the first counts",
+        ),
+        pytest.param("a: {'<<': 1}", [{"a": {"<<": 1}}], id="in quotes it is a key as others"),
+    ],
+)
+def test_aliases_are_written_out_where_they_are_asked_for(text: str, want: list[object]) -> None:
+    assert parse_documents(text, aliases=True) == want
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{one}: &{one} [{', '.join([f'*{before}'] * 10)}]\n" for before, one in pairwise("abcdefghi")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("a: *x", "line 1 uses the alias *x which no anchor before it sets", id="no anchor"),
+        pytest.param("a: &x 1\n---\nb: *x", "which no anchor before it sets", id="the anchor of another document"),
+        pytest.param("a: &x\n  b: *x", "line 2 uses the alias *x inside of what it stands for", id="in itself"),
+        pytest.param("a: &x 1\n*x : 1", "as a key", id="an alias as a key"),
+        pytest.param(BOMB, "bytes with its aliases written out", id="a small text that would be large"),
+        pytest.param(
+            f"a: &x {'[' * 40}{']' * 40}\nb: {'[' * 30}*x{']' * 30}", "line 2 is nested deeper", id="deep by an alias"
+        ),
+        pytest.param("a: {<<: 1}", "line 1 merges 1, not a mapping", id="a merge of a number"),
+        pytest.param("a: {<<: {b: 1}, <<: {c: 1}}", "a merge key a second time", id="two merge keys"),
+        pytest.param("a: !!str 1", "uses the tag", id="a tag"),
+    ],
+)
+def test_aliases_keep_to_the_bounds(text: str, says: str) -> None:
+    assert says in " ".join(refusal(lambda: parse_documents(text, aliases=True)).values())
+
+
+def test_what_an_alias_stands_for_is_a_copy() -> None:
+    (found,) = parse_documents("a: &x {c: 1}\nb: *x", aliases=True)
+    found["b"]["c"] = 2
+    assert found["a"] == {"c": 1}
 
 
 def test_more_than_a_mebibyte_is_too_large() -> None:

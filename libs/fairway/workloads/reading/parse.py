@@ -1,8 +1,8 @@
 """Text that somebody sent, turned into documents: the one place where untrusted bytes are parsed.
 
-Refused are: more than 1 MiB, text that is not UTF-8, aliases, anchors and tags, merge keys, a key twice in
-one mapping, keys that are not strings, more than 64 levels, documents that are not mappings. A `v1` List is
-opened. JSON is tried first. Text whose re-encoding is byte for byte the same cannot have held a key twice;
+Refused are: more than 1 MiB, text that is not UTF-8, tags, a key twice in one mapping, keys that are not strings, more
+than 64 levels, documents that are not mappings; and where they are not asked for, aliases, anchors and merge keys. A
+`v1` List is opened. JSON is tried first. Text whose re-encoding is byte for byte the same cannot have held a key twice;
 other JSON is parsed again with its pairs in view.
 """
 
@@ -15,15 +15,16 @@ import msgspec
 from fairway.domain.text.foreign_json import deeper
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.reading.fields import Field, shown
-from fairway.workloads.reading.yaml_text import load_yaml, refused
+from fairway.workloads.reading.yaml_text import Bounds, load_yaml, refused
 
 LARGEST_TEXT = 2**20
 DEEPEST = 64
 
 
-def parse_documents(text: str | bytes) -> list[dict[str, Any]]:
-    """The objects of a YAML or JSON text. Raises Refused, with the line where one is known."""
-    return [one for document in _parsed(text) if document is not None for one in _opened(document)]
+def parse_documents(text: str | bytes, aliases: bool = False) -> list[dict[str, Any]]:
+    """The objects of a YAML or JSON text. Raises Refused, with the line where one is known. `aliases` are written out,
+    as kubectl does, as far as 1 MiB more than the text itself."""
+    return [one for document in _parsed(text, aliases) if document is not None for one in _opened(document)]
 
 
 def parse_mapping(text: str | bytes) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def parse_mapping(text: str | bytes) -> dict[str, Any]:
     return documents[0]
 
 
-def _parsed(text: str | bytes) -> list[Any]:
+def _parsed(text: str | bytes, aliases: bool = False) -> list[Any]:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     if len(data) > LARGEST_TEXT:
         raise Refused(
@@ -50,7 +51,7 @@ def _parsed(text: str | bytes) -> list[Any]:
     data = data.removeprefix(b"\xef\xbb\xbf")
     documents = [json_value(data)] if data.lstrip()[:1] in (b"{", b"[") else None
     if documents is None or documents == [None]:
-        documents = load_yaml(_decoded(data), DEEPEST)
+        documents = load_yaml(_decoded(data), Bounds(DEEPEST, LARGEST_TEXT if aliases else 0))
     return documents
 
 
