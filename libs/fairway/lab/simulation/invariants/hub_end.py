@@ -151,8 +151,8 @@ class HubEnd:
             yield "hub binding", job, f"it says that the job is in {there}, and it is in {cluster or 'none'}"
 
     def _wished(self, found: StoredObject, job: Job, wanted: WantedObject) -> Found:
-        """What its owner wrote last is what the job is, or it is said why not."""
-        if job.spec is None or (job.ended and self._too_late(wanted, job)):
+        """What its owner wrote last is what the job is, or it is said why not. A cancelled job owes no answer."""
+        if job.spec is None or job.state is State.CANCELLED or (job.ended and self._too_late(wanted, job)):
             return
         record = self.fleet.bus.stored("JOBS")[job.spec.manifest.sequence - 1]
         told = _message(record.data)
