@@ -224,6 +224,8 @@ class Loop:
                     conflicts[id(plan)] = plan
             self.view.settled()
             await self.outbox.publish(said, commit)
+        if any(plan.found_done for plan in plans):
+            await self.outbox.make_up()
         self._acknowledge([plan for plan in plans if id(plan) not in conflicts])
         self.meter.batch(self.service.name, len(plans), len(conflicts), len(said), started)
         return list(conflicts.values())

@@ -83,6 +83,10 @@ class Outbox:
         await self._republish(await self._entries())
         self.reached = True
 
+    async def make_up(self) -> None:
+        """Says what other instances have committed and perhaps not said, without waiting whether they still will."""
+        await self._republish({key: data for key, data in (await self._entries()).items() if key not in self._done})
+
     async def sweep(self) -> None:
         """Publishes entries that were there a whole sweep ago, and this instance's last ones when all is quiet."""
         while True:

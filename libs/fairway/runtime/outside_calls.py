@@ -28,6 +28,12 @@ class CallPlan(Struct):
     heard: Heard[Any]
     decision: Decision = Decision()
 
+    @property
+    def found_done(self) -> bool:
+        """Whether it comes again and causes nothing now. Another instance may have done it, and not have said so yet:
+        if it were acknowledged and the store lost then, nobody would do it once more."""
+        return self.heard.delivered > 1 and not self.decision.steps and self.decision.again_in is None
+
 
 class _Line(Struct):
     """One cluster's."""

@@ -13,6 +13,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Say, Step
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
+from fairway.runtime.outbox import Outbox
 from fairway.runtime.ports import Outgoing, ReadRows, StoreWiped, Wanted, World
 from fairway.runtime.service import Consumer, Service
 from fairway.wire import jobs as wire
@@ -58,6 +59,8 @@ def decide(memory: Memory, heard: Heard, now: int) -> Decision:
             return Decision(calls=(Call(heard.message.job, "c1", "", 0, "sent along"),))
         case "waits" if heard.delivered < 3:
             return Decision(again_in=1_000)
+        case "moot":
+            return Decision(again_in=1_000) if heard.delivered < 2 else Decision()
     return noted(heard, Memory.word)
 
 
@@ -177,6 +180,20 @@ async def test_what_a_crashed_instance_left_unsaid_is_said_by_the_next() -> None
     async with bench() as one:
         await crash_between_commit_and_publish(one, lambda: None)
         assert (one.notes(), one.words()) == (["a"], ["a-done"])
+
+
+async def test_what_comes_again_and_is_done_is_acknowledged_when_whoever_did_it_has_been_made_up_for() -> None:
+    """Its words are in the store alone: were that lost now, the message would have to come once more."""
+    async with bench() as one:
+        await one.say("moot")
+        await settle()
+        beside = one.store.beside()
+        await beside.open()
+        other = Outbox("s", World(bus=one.bus, store=beside, clock=one.clock, owner="o2"))
+        commit, _ = other.pack(noted(Heard("moot", wire.Cancel(tenant="t", job="moot")), "done").steps, 0)
+        await beside.commit(commit)
+        await one.clock.advance(1.05)
+        assert (one.words(), one.bus.waiting) == (["moot-done"], 0), "a sweep takes two seconds"
 
 
 async def test_a_store_wiped_between_commit_and_publish_loses_nothing() -> None:
