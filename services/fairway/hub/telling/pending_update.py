@@ -9,7 +9,7 @@ PASSING_MS = 1_000
 # A pod of a free node is up in well under a second: then one write tells of both.
 STARTING_MS = 500
 # While many jobs move, words wait longer: moving comes first, and one write tells of more (ms an object, and in all).
-STRETCH_MS = 10
+STRETCH_MS = 20
 LONGEST_MS = 8_000
 # What follows at once upon a word that will stay: the status of the hub's object, the end of a short job.
 SOON_MS = 100
