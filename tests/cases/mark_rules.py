@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.cases.argo_rules import MORE, OWN_MARK, Never
-from tests.cases.hostile_pods import batch_job, job_set, kubeflow, ray_job, spark, volcano_job, workflow
+from tests.cases.good_jobs import batch_job, job_set, kubeflow, leader_worker_set, ray_job, spark, volcano_job, workflow
 from tests.cases.pod_flaws import Json
 from tests.cases.pod_rules import ANYTHING, Rule, but, conf, steps
 
@@ -46,6 +46,11 @@ MARKS = (
     marked("room of others for a JobSet's Job", job_set(), "spec.replicatedJobs.0.template.metadata.labels"),
     marked(
         "room of others for a JobSet's pod", job_set(), "spec.replicatedJobs.0.template.spec.template.metadata.labels"
+    ),
+    marked(
+        "room of others for a leader",
+        leader_worker_set(),
+        "spec.leaderWorkerTemplate.leaderTemplate.metadata.labels",
     ),
     marked("room of others for a head", ray_job(), "spec.rayClusterSpec.headGroupSpec.template.metadata.labels"),
     marked("room of others for a driver", spark(), "spec.driver.labels"),

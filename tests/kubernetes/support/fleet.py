@@ -30,6 +30,7 @@ KINDS = {
     "Workflow": "argoproj.io/v1alpha1/workflows",
     "VolcanoJob": "batch.volcano.sh/v1alpha1/jobs",
     "JobSet": "jobset.x-k8s.io/v1alpha2/jobsets",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1/leaderworkersets",
     "RayJob": "ray.io/v1/rayjobs",
 }
 

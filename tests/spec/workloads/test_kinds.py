@@ -67,7 +67,10 @@ def test_no_status_at_all_is_pending() -> None:
         assert registry.status(case["manifest"], registry.read_unchecked(case["manifest"]), None).state == "pending"
 
 
-LISTS = ("tasks", "replicatedJobs", "templates", "template", "driver", "rayClusterSpec", "pytorchReplicaSpecs")
+LISTS = (
+    *("tasks", "replicatedJobs", "leaderWorkerTemplate", "templates", "template", "driver", "rayClusterSpec"),
+    "pytorchReplicaSpecs",
+)
 
 
 @pytest.mark.parametrize("odd", [None, "x", 7, [], [None], {}, {"x": {}}], ids=repr)

@@ -129,6 +129,7 @@ def test_an_unknown_kind_is_refused_by_name(api_version: Any, kind: Any, field: 
 
 HEADS = {
     "jobset": ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+    "leaderworkerset": ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     "pytorch": ("kubeflow.org/v1", "PyTorchJob"),
     "ray": ("ray.io/v1", "RayJob"),
     "spark": ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),

@@ -35,6 +35,10 @@ def jobset(count: int, **spec: Any) -> Json:
     return {"metadata": {"name": "a"}, "spec": {"replicatedJobs": [one], **spec}}
 
 
+def groups(count: int, size: int = 2) -> Json:
+    return {"metadata": {"name": "a"}, "spec": {"replicas": count, "leaderWorkerTemplate": {"size": size}}}
+
+
 def ray(count: int, **spec: Any) -> Json:
     group = {"groupName": "w", "replicas": count, "template": POD}
     return {"metadata": {"name": "a"}, "spec": {"rayClusterSpec": {"workerGroupSpecs": [group]}, **spec}}
@@ -72,6 +76,7 @@ OPEN = {
         replicas("mpiReplicaSpecs", "Worker", 2),
     ),
     "tasks of a Volcano job": ("Job.batch.volcano.sh/v1alpha1", volcano(2, 2), volcano(2, 1, minAvailable=2)),
+    "groups of a LeaderWorkerSet": ("LeaderWorkerSet.leaderworkerset.x-k8s.io/v1", groups(2), groups(1)),
     "a RayJob's limits": ("RayJob.ray.io/v1", ray(2), ray(2, activeDeadlineSeconds=60, backoffLimit=1)),
     "what a Workflow does at once, and that it is to stop": (
         "Workflow.argoproj.io/v1alpha1",
@@ -144,6 +149,12 @@ FIXED = {
         jobset(2),
         jobset(1),
         ("spec.replicatedJobs[0].replicas",),
+    ),
+    "the size of a LeaderWorkerSet's groups": (
+        "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1",
+        groups(2, size=3),
+        groups(2, size=2),
+        ("spec.leaderWorkerTemplate.size",),
     ),
     "workers of a RayJob": (
         "RayJob.ray.io/v1",

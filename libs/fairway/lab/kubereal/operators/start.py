@@ -16,6 +16,7 @@ from fairway.lab.kubereal.crds import define
 from fairway.lab.kubereal.operators.argo import argo
 from fairway.lab.kubereal.operators.jobset import jobset
 from fairway.lab.kubereal.operators.koordinator import koordinator
+from fairway.lab.kubereal.operators.lws import lws
 from fairway.lab.kubereal.operators.ray import ray
 from fairway.lab.kubereal.operators.setup import Setup, Site
 from fairway.lab.kubereal.operators.spark import spark
@@ -28,6 +29,7 @@ OPERATORS: Mapping[str, Callable[[Site], Setup]] = MappingProxyType(
         "argo": argo,
         "jobset": jobset,
         "koordinator": koordinator,
+        "lws": lws,
         "ray": ray,
         "spark": spark,
         "training": training,

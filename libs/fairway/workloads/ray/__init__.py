@@ -1,0 +1,1 @@
+"""RayJob, and the cluster that it describes."""
