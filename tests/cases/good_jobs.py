@@ -46,10 +46,17 @@ def leader_worker_set() -> Json:
     return job("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"leaderWorkerTemplate": groups})
 
 
+def ray_cluster() -> Json:
+    return job("ray.io/v1", "RayCluster", _ray())
+
+
 def ray_job() -> Json:
+    return job("ray.io/v1", "RayJob", {"rayClusterSpec": _ray(), "submitterPodTemplate": template()})
+
+
+def _ray() -> Json:
     worker = {"groupName": "one", "replicas": 1, "maxReplicas": 1, "rayStartParams": {}, "template": template()}
-    cluster = {"headGroupSpec": {"rayStartParams": {}, "template": template()}, "workerGroupSpecs": [worker]}
-    return job("ray.io/v1", "RayJob", {"rayClusterSpec": cluster, "submitterPodTemplate": template()})
+    return {"headGroupSpec": {"rayStartParams": {}, "template": template()}, "workerGroupSpecs": [worker]}
 
 
 def spark() -> Json:

@@ -52,6 +52,7 @@ CASES = (
     Case("JobSet", "jobset.yaml", "north", 5, "condition=Completed"),
     Case("LeaderWorkerSet", "leaderworkerset.yaml", "north", 4, "condition=Available"),
     Case("RayJob", "rayjob.yaml", "north", 3, "jsonpath={.status.jobStatus}=SUCCEEDED"),
+    Case("RayCluster", "raycluster.yaml", "north", 3, "jsonpath={.status.state}=ready"),
 )
 every_kind = pytest.mark.parametrize("case", CASES, ids=[f"{one.kind} in {one.cluster}" for one in CASES])
 

@@ -147,6 +147,16 @@ async def test_a_service_is_up_group_by_group_and_a_group_that_lost_a_pod_comes_
         assert {name for name in after if after[name] != before[name]} == {"j-1", "j-1-1"}
 
 
+async def test_the_cluster_of_a_ray_job_carries_its_labels() -> None:
+    manifest = job("ray.io/v1", "RayJob", {"rayClusterSpec": RAY})
+    manifest["metadata"]["labels"] = {"fairway.io/job": "j1"}
+    async with simulated(nodes=2) as cluster:
+        await until(cluster, submit(cluster, manifest), status("jobDeploymentStatus", "Complete"))
+        (child,) = cluster.api.store.shelf("rayclusters.ray.io")
+        assert child.obj["metadata"]["labels"]["fairway.io/job"] == "j1"
+        assert child.obj["metadata"]["ownerReferences"][0]["controller"]
+
+
 async def test_pods_carry_the_labels_of_their_template_and_go_with_their_job() -> None:
     manifest = torch(run_for="never")
     for role in manifest["spec"]["pytorchReplicaSpecs"].values():

@@ -25,6 +25,7 @@ ADDED = {
     "MPIJob": {"kubectl-delivery"},
     "Workflow": {"init", "wait"},
     "RayJob": {"wait-gcs-ready"},
+    "RayCluster": {"wait-gcs-ready"},
 }
 # Accounts that pods may have beside the one of their manifest: what training-operator makes for this one launcher, and
 # what the fleet says that Argo's pods run as (FAIRWAY_OPERATOR_ACCOUNTS).

@@ -31,6 +31,7 @@ KINDS = {
     "VolcanoJob": "batch.volcano.sh/v1alpha1/jobs",
     "JobSet": "jobset.x-k8s.io/v1alpha2/jobsets",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1/leaderworkersets",
+    "RayCluster": "ray.io/v1/rayclusters",
     "RayJob": "ray.io/v1/rayjobs",
 }
 

@@ -43,6 +43,7 @@ _SPECS: dict[str, Json] = {
     "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {
         "leaderWorkerTemplate": {"workerTemplate": {"spec": {**_POD, "restartPolicy": "Always"}}},
     },
+    "RayCluster.ray.io/v1": {"headGroupSpec": {"rayStartParams": {}, "template": {"spec": _POD}}},
     "RayJob.ray.io/v1": {
         "entrypoint": "x",
         "rayClusterSpec": {"headGroupSpec": {"rayStartParams": {}, "template": {"spec": _POD}}},
@@ -61,6 +62,7 @@ _ENDS: dict[str, Json] = {
     "Workflow.argoproj.io/v1alpha1": {"phase": "Succeeded"},
     "JobSet.jobset.x-k8s.io/v1alpha2": _ended("Completed"),
     "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {**_ended("Available"), "readyReplicas": 1},
+    "RayCluster.ray.io/v1": {**_ended("HeadPodReady"), "state": "ready"},
     "RayJob.ray.io/v1": {"jobStatus": "SUCCEEDED", "jobDeploymentStatus": "Complete"},
 }
 

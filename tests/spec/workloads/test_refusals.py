@@ -131,6 +131,7 @@ HEADS = {
     "jobset": ("jobset.x-k8s.io/v1alpha2", "JobSet"),
     "leaderworkerset": ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     "pytorch": ("kubeflow.org/v1", "PyTorchJob"),
+    "raycluster": ("ray.io/v1", "RayCluster"),
     "ray": ("ray.io/v1", "RayJob"),
     "spark": ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),
     "volcano": ("batch.volcano.sh/v1alpha1", "Job"),

@@ -17,6 +17,7 @@ from fairway.workloads.kinds.leaderworkerset import LEADERWORKERSET
 from fairway.workloads.kinds.phase import Phase
 from fairway.workloads.kinds.volcano import VOLCANO
 from fairway.workloads.pod_security.check import check
+from fairway.workloads.ray.raycluster import RAYCLUSTER
 from fairway.workloads.ray.rayjob import RAYJOB
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
@@ -25,7 +26,17 @@ from fairway.workloads.reading.pods import MOST_POD_SETS
 from fairway.workloads.spark.application import SPARK
 from fairway.workloads.workflow.workflow import WORKFLOW
 
-_BUILT_IN: tuple[Kind, ...] = (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB, LEADERWORKERSET)
+_BUILT_IN: tuple[Kind, ...] = (
+    *KUBEFLOW,
+    SPARK,
+    VOLCANO,
+    WORKFLOW,
+    JOB,
+    JOBSET,
+    RAYJOB,
+    RAYCLUSTER,
+    LEADERWORKERSET,
+)
 _known: dict[str, Kind] = {kind.key: kind for kind in _BUILT_IN}
 KINDS: Mapping[str, Kind] = MappingProxyType(_known)
 

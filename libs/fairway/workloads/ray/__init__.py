@@ -1,1 +1,1 @@
-"""RayJob, and the cluster that it describes."""
+"""RayJob and RayCluster, and the cluster that both of them describe."""

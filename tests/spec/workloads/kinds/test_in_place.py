@@ -44,6 +44,17 @@ def ray(count: int, **spec: Any) -> Json:
     return {"metadata": {"name": "a"}, "spec": {"rayClusterSpec": {"workerGroupSpecs": [group]}, **spec}}
 
 
+def cluster(**group: Any) -> Json:
+    one = {"groupName": "w", "replicas": 2, "template": POD, **group}
+    return {"metadata": {"name": "a"}, "spec": {"workerGroupSpecs": [one]}}
+
+
+def scaled(**group: Any) -> Json:
+    made = cluster(**group)
+    made["spec"]["enableInTreeAutoscaling"] = True
+    return made
+
+
 def spark(count: int) -> Json:
     return {"metadata": {"name": "a"}, "spec": {"executor": {"instances": count}}}
 
@@ -78,6 +89,12 @@ OPEN = {
     "tasks of a Volcano job": ("Job.batch.volcano.sh/v1alpha1", volcano(2, 2), volcano(2, 1, minAvailable=2)),
     "groups of a LeaderWorkerSet": ("LeaderWorkerSet.leaderworkerset.x-k8s.io/v1", groups(2), groups(1)),
     "a RayJob's limits": ("RayJob.ray.io/v1", ray(2), ray(2, activeDeadlineSeconds=60, backoffLimit=1)),
+    "workers of a RayCluster": ("RayCluster.ray.io/v1", cluster(), cluster(replicas=1, minReplicas=1, maxReplicas=3)),
+    "bounds of a RayCluster that scales itself": (
+        "RayCluster.ray.io/v1",
+        scaled(maxReplicas=4),
+        scaled(minReplicas=1, maxReplicas=3),
+    ),
     "what a Workflow does at once, and that it is to stop": (
         "Workflow.argoproj.io/v1alpha1",
         workflow(parallelism=4),
@@ -161,6 +178,18 @@ FIXED = {
         ray(2),
         ray(1),
         ("spec.rayClusterSpec.workerGroupSpecs[0].replicas",),
+    ),
+    "workers of a RayCluster that are its autoscaler's": (
+        "RayCluster.ray.io/v1",
+        scaled(),
+        scaled(replicas=1),
+        ("spec.workerGroupSpecs[0].replicas",),
+    ),
+    "the group that workers of a RayCluster are of": (
+        "RayCluster.ray.io/v1",
+        cluster(),
+        cluster(groupName="v"),
+        ("spec.workerGroupSpecs[0].groupName",),
     ),
     "executors of a SparkApplication, which would start anew": (
         "SparkApplication.sparkoperator.k8s.io/v1beta2",
