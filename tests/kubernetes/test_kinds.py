@@ -41,6 +41,7 @@ CASES = (
     Case("PyTorchJob", "pytorchjob.yaml", "south", 4, "condition=Succeeded"),
     Case("TFJob", "tfjob.yaml", "west", 4, "condition=Succeeded"),
     Case("MPIJob", "MPIJob", "north", 3, "condition=Succeeded"),
+    Case("JAXJob", "JAXJob", "north", 3, "condition=Succeeded"),
     Case("MXJob", "MXJob", "west", 3, "condition=Succeeded"),
     Case("PaddleJob", "PaddleJob", "north", 3, "condition=Succeeded"),
     Case("XGBoostJob", "XGBoostJob", "west", 3, "condition=Succeeded"),

@@ -22,6 +22,7 @@ KINDS = {
     "Job": "batch/v1/jobs",
     "PyTorchJob": "kubeflow.org/v1/pytorchjobs",
     "TFJob": "kubeflow.org/v1/tfjobs",
+    "JAXJob": "kubeflow.org/v1/jaxjobs",
     "MPIJob": "kubeflow.org/v1/mpijobs",
     "MXJob": "kubeflow.org/v1/mxjobs",
     "PaddleJob": "kubeflow.org/v1/paddlejobs",

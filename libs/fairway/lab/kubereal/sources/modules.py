@@ -48,6 +48,13 @@ MODULES = {
             source=_TRAINING,
             crds=("manifests/base/crds/kubeflow.org_*.yaml",),
         ),
+        # A later training-operator, for the one kind that it has more: see operators/training.py.
+        Module(
+            "jax",
+            {"jax-operator": f"{_TRAINING}/cmd/training-operator.v1"},
+            source=_TRAINING,
+            crds=("manifests/base/crds/kubeflow.org_jaxjobs.yaml",),
+        ),
         Module(
             "volcano",
             {
