@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tests.cases.hostile_pods import workflow
+from tests.cases.good_jobs import workflow
 from tests.cases.pod_flaws import Json
 from tests.cases.pod_rules import ANYTHING, Rule, but
 

@@ -10,7 +10,20 @@ from typing import Any
 
 from msgspec import Struct
 
-from tests.cases.pod_flaws import CONTAINER_FLAWS, CONTEXT, POD_FLAWS, Flaw, Json
+from tests.cases.good_jobs import (
+    batch_job,
+    job_set,
+    kubeflow,
+    leader_worker_set,
+    main,
+    ray_cluster,
+    ray_job,
+    spark,
+    spark_by_template,
+    volcano_job,
+    workflow,
+)
+from tests.cases.pod_flaws import CONTAINER_FLAWS, POD_FLAWS, Flaw, Json
 
 
 def merge(into: Json, more: Json) -> Json:
@@ -22,10 +35,6 @@ def merge(into: Json, more: Json) -> Json:
         else:
             into[key] = deepcopy(value)
     return into
-
-
-def main(name: str = "main") -> Json:
-    return {"name": name, "image": "x", "command": ["x"], "securityContext": deepcopy(CONTEXT)}
 
 
 class Site(Struct, frozen=True):
@@ -79,81 +88,6 @@ def reach(value: Any, path: tuple[str | int, ...]) -> Any:
     for key in path:
         value = value[key] if isinstance(key, int) else value.setdefault(key, {})
     return value
-
-
-def job(api_version: str, kind: str, spec: Json) -> Json:
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "one", "namespace": "team"}, "spec": spec}
-
-
-def template(name: str = "main") -> Json:
-    return {"spec": {"restartPolicy": "Never", "containers": [main(name)]}}
-
-
-def batch_job() -> Json:
-    return job("batch/v1", "Job", {"template": template()})
-
-
-def kubeflow(kind: str, prefix: str, *roles: str, version: str = "v1") -> Callable[[], Json]:
-    def made() -> Json:
-        return job(
-            f"kubeflow.org/{version}", kind, {f"{prefix}ReplicaSpecs": {r: {"template": template()} for r in roles}}
-        )
-
-    return made
-
-
-def volcano_job() -> Json:
-    task = {"name": "one", "replicas": 1, "template": template()}
-    return job("batch.volcano.sh/v1alpha1", "Job", {"schedulerName": "volcano", "tasks": [task]})
-
-
-def job_set() -> Json:
-    one = {"name": "one", "template": {"spec": {"template": template()}}}
-    return job("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": [one]})
-
-
-def ray_job() -> Json:
-    worker = {"groupName": "one", "replicas": 1, "maxReplicas": 1, "rayStartParams": {}, "template": template()}
-    cluster = {"headGroupSpec": {"rayStartParams": {}, "template": template()}, "workerGroupSpecs": [worker]}
-    return job("ray.io/v1", "RayJob", {"rayClusterSpec": cluster, "submitterPodTemplate": template()})
-
-
-def spark() -> Json:
-    role = {"cores": 1, "memory": "1g", "securityContext": deepcopy(CONTEXT)}
-    return job(
-        "sparkoperator.k8s.io/v1beta2",
-        "SparkApplication",
-        {
-            "type": "Scala",
-            "mode": "cluster",
-            "sparkVersion": "3.5.5",
-            "image": "x",
-            "mainApplicationFile": "local:///a",
-            "driver": role,
-            "executor": deepcopy(role),
-        },
-    )
-
-
-def spark_by_template() -> Json:
-    made = spark()
-    for role in ("driver", "executor"):
-        made["spec"][role] = {"cores": 1, "memory": "1g", "template": template(f"spark-kubernetes-{role}")}
-    return made
-
-
-def workflow(kind: str = "container") -> Json:
-    one: Json = {"name": "one"}
-    inside = main()
-    match kind:
-        case "containerSet":
-            one[kind] = {"containers": [inside]}
-        case "script":
-            one[kind] = inside | {"source": "true"}
-        case _:
-            one[kind] = inside
-    one[kind].pop("name", None)
-    return job("argoproj.io/v1alpha1", "Workflow", {"entrypoint": "one", "templates": [one]})
 
 
 def _workflow(kind: str) -> Site:
@@ -223,8 +157,12 @@ SITES = (
     ),
     Site("Volcano Job", "task", volcano_job, ("spec", "tasks", 0, "template")),
     Site("JobSet", "one", job_set, ("spec", "replicatedJobs", 0, "template", "spec", "template")),
+    Site("LeaderWorkerSet", "leader", leader_worker_set, ("spec", "leaderWorkerTemplate", "leaderTemplate")),
+    Site("LeaderWorkerSet", "worker", leader_worker_set, ("spec", "leaderWorkerTemplate", "workerTemplate")),
     Site("RayJob", "head", ray_job, (*_RAY, "headGroupSpec", "template")),
     Site("RayJob", "worker", ray_job, (*_RAY, "workerGroupSpecs", 0, "template")),
+    Site("RayCluster", "head", ray_cluster, ("spec", "headGroupSpec", "template")),
+    Site("RayCluster", "worker", ray_cluster, ("spec", "workerGroupSpecs", 0, "template")),
     Site("RayJob", "submitter", ray_job, _SUBMITTER),
     _spark("driver"),
     _spark("executor"),

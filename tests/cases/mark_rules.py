@@ -3,7 +3,17 @@
 from typing import Any
 
 from tests.cases.argo_rules import MORE, OWN_MARK, Never
-from tests.cases.hostile_pods import batch_job, job_set, kubeflow, ray_job, spark, volcano_job, workflow
+from tests.cases.good_jobs import (
+    batch_job,
+    job_set,
+    kubeflow,
+    leader_worker_set,
+    ray_cluster,
+    ray_job,
+    spark,
+    volcano_job,
+    workflow,
+)
 from tests.cases.pod_flaws import Json
 from tests.cases.pod_rules import ANYTHING, Rule, but, conf, steps
 
@@ -47,7 +57,13 @@ MARKS = (
     marked(
         "room of others for a JobSet's pod", job_set(), "spec.replicatedJobs.0.template.spec.template.metadata.labels"
     ),
+    marked(
+        "room of others for a leader",
+        leader_worker_set(),
+        "spec.leaderWorkerTemplate.leaderTemplate.metadata.labels",
+    ),
     marked("room of others for a head", ray_job(), "spec.rayClusterSpec.headGroupSpec.template.metadata.labels"),
+    marked("room of others for a worker of Ray", ray_cluster(), "spec.workerGroupSpecs.0.template.metadata.labels"),
     marked("room of others for a driver", spark(), "spec.driver.labels"),
     marked("room of others by the labels of the application", spark(), "metadata.labels"),
     marked("room of others for a workflow", workflow(), "spec.podMetadata.labels"),

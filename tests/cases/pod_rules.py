@@ -2,7 +2,7 @@
 words of its refusal, and with what would allow it."""
 
 from fairway.wire.workload import Toleration
-from tests.cases.hostile_pods import batch_job, job_set, kubeflow, ray_job, spark, volcano_job, workflow
+from tests.cases.good_jobs import batch_job, job_set, kubeflow, ray_job, spark, volcano_job, workflow
 from tests.cases.pod_flaws import Json
 from tests.cases.rule_builders import ANYTHING, UNSAFE, Bound, Rule, but, conf, steps, with_volume
 from tests.cases.unseen_rules import ALSO, UNSEEN

@@ -6,7 +6,8 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.domain.tenancy.profile import PRIVILEGED
-from tests.cases.hostile_pods import merge, reach, spark, workflow
+from tests.cases.good_jobs import spark, workflow
+from tests.cases.hostile_pods import merge, reach
 from tests.cases.pod_flaws import Json
 
 ANYTHING: Json = {"level": PRIVILEGED}

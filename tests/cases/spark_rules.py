@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.cases.argo_rules import Never
-from tests.cases.hostile_pods import spark
+from tests.cases.good_jobs import spark
 from tests.cases.pod_flaws import Json
 from tests.cases.pod_rules import ANYTHING, Rule, but
 

@@ -1,7 +1,7 @@
 """What a pod may say only where a TenantProfile allows everything: what lies elsewhere or is said where no pod template
 stands, so that Fairway would not see it, and privileges in unusual places."""
 
-from tests.cases.hostile_pods import batch_job, kubeflow, ray_job, volcano_job, workflow
+from tests.cases.good_jobs import batch_job, kubeflow, ray_job, volcano_job, workflow
 from tests.cases.pod_flaws import Json
 from tests.cases.rule_builders import UNSAFE, but, steps, with_volume
 

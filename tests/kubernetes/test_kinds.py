@@ -20,7 +20,7 @@ JOB_LABEL = "fairway.io/job"
 
 class Case(Struct, frozen=True):
     """`cluster` is a member that serves the kind; `pods` are those of the whole job; `good` is what `kubectl wait`
-    calls its good end on the hub."""
+    calls its good end on the hub, or of a service, that all of it is up."""
 
     kind: str
     file: str
@@ -41,6 +41,7 @@ CASES = (
     Case("PyTorchJob", "pytorchjob.yaml", "south", 4, "condition=Succeeded"),
     Case("TFJob", "tfjob.yaml", "west", 4, "condition=Succeeded"),
     Case("MPIJob", "MPIJob", "north", 3, "condition=Succeeded"),
+    Case("JAXJob", "JAXJob", "north", 3, "condition=Succeeded"),
     Case("MXJob", "MXJob", "west", 3, "condition=Succeeded"),
     Case("PaddleJob", "PaddleJob", "north", 3, "condition=Succeeded"),
     Case("XGBoostJob", "XGBoostJob", "west", 3, "condition=Succeeded"),
@@ -50,7 +51,9 @@ CASES = (
     ),
     Case("Workflow", "workflow.yaml", "north", 4, "jsonpath={.status.phase}=Succeeded"),
     Case("JobSet", "jobset.yaml", "north", 5, "condition=Completed"),
+    Case("LeaderWorkerSet", "leaderworkerset.yaml", "north", 4, "condition=Available"),
     Case("RayJob", "rayjob.yaml", "north", 3, "jsonpath={.status.jobStatus}=SUCCEEDED"),
+    Case("RayCluster", "raycluster.yaml", "north", 3, "jsonpath={.status.state}=ready"),
 )
 every_kind = pytest.mark.parametrize("case", CASES, ids=[f"{one.kind} in {one.cluster}" for one in CASES])
 
@@ -66,7 +69,7 @@ def classes(fleet: RealFleet) -> None:
 
 @every_kind
 @pytest.mark.usefixtures("classes")
-def test_a_job_applied_on_the_hub_runs_whole_in_one_member_and_shows_its_end_on_the_hub(
+def test_a_job_applied_on_the_hub_runs_whole_in_one_member_and_shows_its_good_end_on_the_hub(
     fleet: RealFleet, tenant: str, case: Case
 ) -> None:
     job, policy = example(case.file, tenant, case.cluster)

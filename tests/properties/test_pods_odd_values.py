@@ -18,7 +18,8 @@ from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, Problems
 from tests.cases.derived_pods import plain_pod
-from tests.cases.hostile_pods import SITES, batch_job
+from tests.cases.good_jobs import batch_job
+from tests.cases.hostile_pods import SITES
 
 ODD = st.sampled_from(
     [None, True, 0, -1, 2.5, "", "x", "{{x}}", [], [[]], [None], {}, {"x": {}}, [{"name": []}], "é" * 9]

@@ -163,6 +163,36 @@ def _ray_shows(shown: Json, seen: Json) -> Json:
 RAY = Ends(_ray_waits, _ray_fails, _ray_shows)
 
 
+# RayCluster: a state, conditions, and counts of pods that are no more. KubeRay never writes the condition Failed; it is
+# what its reader takes for an end.
+def _cluster_waits(shown: Json, word: StatusWord) -> Json:
+    conditions = turned(shown.get("conditions"), word, HeadPodReady=False, RayClusterProvisioned=False)
+    return {"state": "", "reason": word.text, "conditions": conditions}
+
+
+def _cluster_fails(shown: Json, word: StatusWord) -> Json:
+    ended = {"HeadPodReady": False, "RayClusterProvisioned": False, "Failed": True}
+    return {"state": "failed", "reason": word.text, "conditions": turned(shown.get("conditions"), word, **ended)}
+
+
+RAY_CLUSTER = Ends(_cluster_waits, _cluster_fails)
+
+
+# LeaderWorkerSet: conditions, and counts of groups that are no more. Its controller never writes Failed; it is what its
+# reader takes for an end.
+def _serving_waits(shown: Json, word: StatusWord) -> Json:
+    conditions = turned(shown.get("conditions"), word, Available=False, UpdateInProgress=False, Progressing=True)
+    return {"conditions": conditions}
+
+
+def _serving_fails(shown: Json, word: StatusWord) -> Json:
+    ended = {"Available": False, "UpdateInProgress": False, "Progressing": False, "Failed": True}
+    return {"conditions": turned(shown.get("conditions"), word, **ended)}
+
+
+SERVING = Ends(_serving_waits, _serving_fails)
+
+
 # A kind that declares nothing better: conditions, as most operators write them.
 def _plain_waits(shown: Json, word: StatusWord) -> Json:
     return {"conditions": [condition("Failed", False, word)]}

@@ -129,7 +129,7 @@ def _pod_set_at(copy: dict[str, Any], path: Path, names: list[str]) -> str:
             for name in names
             if name in called or name.lower() == str(called[0]).lower() or str(called[0]).startswith(f"{name}Group")
         ]
-        found += [name for name in names if called[0] == f"{name}PodTemplate"]
+        found += [name for name in names if called[0] in (f"{name}PodTemplate", f"{name}Template")]
         if found:
             return found[0]
     return ""

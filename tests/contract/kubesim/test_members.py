@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fairway.lab.kubesim import NodeGroup
+from fairway.lab.kubesim import NodeGroup, SimCluster
 from fairway.lab.kubesim.api.store import Key
 from tests.support.kubesim import (
     GPU_NODE,
@@ -126,6 +126,35 @@ async def test_every_kind_runs_to_its_end(manifest: Json, ends: Callable[[Json],
         await until(cluster, key, ends)
         await asyncio.sleep(0)
         assert list(pods(cluster).values()) == ["Succeeded"] * ran
+
+
+def uids(cluster: SimCluster) -> dict[str, str]:
+    return {one.key.name: one.obj["metadata"]["uid"] for one in cluster.api.store.shelf("pods")}
+
+
+async def test_a_service_is_up_group_by_group_and_a_group_that_lost_a_pod_comes_back_whole() -> None:
+    groups = {"size": 2, "workerTemplate": template()}
+    spec = {"replicas": 2, "startupPolicy": "LeaderReady", "leaderWorkerTemplate": groups}
+    async with simulated(nodes=2) as cluster:
+        key = submit(cluster, job("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", spec))
+        await until(cluster, key, conditions("Available"))
+        assert list(pods(cluster)) == ["j-0", "j-0-1", "j-1", "j-1-1"]
+        before = uids(cluster)
+        cluster.control.evict_pod("team-a", "j-1-1")
+        await until(cluster, key, status("readyReplicas", 1))
+        await until(cluster, key, status("readyReplicas", 2))
+        after = uids(cluster)
+        assert {name for name in after if after[name] != before[name]} == {"j-1", "j-1-1"}
+
+
+async def test_the_cluster_of_a_ray_job_carries_its_labels() -> None:
+    manifest = job("ray.io/v1", "RayJob", {"rayClusterSpec": RAY})
+    manifest["metadata"]["labels"] = {"fairway.io/job": "j1"}
+    async with simulated(nodes=2) as cluster:
+        await until(cluster, submit(cluster, manifest), status("jobDeploymentStatus", "Complete"))
+        (child,) = cluster.api.store.shelf("rayclusters.ray.io")
+        assert child.obj["metadata"]["labels"]["fairway.io/job"] == "j1"
+        assert child.obj["metadata"]["ownerReferences"][0]["controller"]
 
 
 async def test_pods_carry_the_labels_of_their_template_and_go_with_their_job() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.kubernetes.hub.objects import QUEUE, Applied, applied, queues, sent_to
 from tests.kubernetes.support.fleet import RealFleet, until
 from tests.kubernetes.support.pool import pool
-from tests.kubernetes.support.tries import Json, job, policy
+from tests.kubernetes.support.tries import API, Json, job, policy, template
 from tests.kubernetes.test_revisions import another_image, elastic, more, one_of_the_task, one_pod, one_worker, volcano
 
 Change = Callable[[Json], None]
@@ -59,11 +59,40 @@ def endless(tenant: str) -> Json:
     return made
 
 
-# How it is made, where it runs, how it is made smaller, and whether the hub's API lets its template change.
-RUNNING: dict[str, tuple[Callable[[str], Json], str, Change, bool]] = {
-    "a Job": (endless, "north", one_pod, False),
-    "an elastic PyTorchJob": (elastic, "north", one_worker, True),
-    "a Volcano job": (volcano, "south", one_of_the_task, True),
+def serving(tenant: str) -> Json:
+    """Two groups of a leader alone."""
+    pod = template()
+    del pod["spec"]["restartPolicy"]
+    return service("LeaderWorkerSet", tenant, {"replicas": 2, "leaderWorkerTemplate": {"workerTemplate": pod}})
+
+
+def ray(tenant: str) -> Json:
+    """A head and two workers."""
+    one = {"rayStartParams": {}, "template": template("ray")}
+    worker = {**one, "groupName": "one", "replicas": 2, "minReplicas": 1, "maxReplicas": 4}
+    return service("RayCluster", tenant, {"headGroupSpec": one, "workerGroupSpecs": [worker]})
+
+
+def service(kind: str, tenant: str, spec: Json) -> Json:
+    return {"apiVersion": API[kind], "kind": kind, "metadata": {"name": "try", "namespace": tenant}, "spec": spec}
+
+
+def one_group(body: Json) -> None:
+    body["spec"]["replicas"] = 1
+
+
+def one_of_the_group(body: Json) -> None:
+    body["spec"]["workerGroupSpecs"][0]["replicas"] = 1
+
+
+# How it is made, with how many pods, where it runs, how it is made smaller by one pod, and whether the hub's API lets
+# its template change.
+RUNNING: dict[str, tuple[Callable[[str], Json], int, str, Change, bool]] = {
+    "a Job": (endless, 2, "north", one_pod, False),
+    "an elastic PyTorchJob": (elastic, 2, "north", one_worker, True),
+    "a Volcano job": (volcano, 2, "south", one_of_the_task, True),
+    "a LeaderWorkerSet": (serving, 2, "north", one_group, True),
+    "a RayCluster": (ray, 3, "north", one_of_the_group, True),
 }
 
 
@@ -71,17 +100,17 @@ RUNNING: dict[str, tuple[Callable[[str], Json], str, Change, bool]] = {
 def test_a_job_that_runs_is_changed_where_its_kind_allows_it_and_answers_where_not(
     fleet: RealFleet, tenant: str, case: str
 ) -> None:
-    made, member, smaller, open_template = RUNNING[case]
+    made, pods, member, smaller, open_template = RUNNING[case]
     one = sent_to(fleet, made(tenant), member)
-    until(lambda: one.runs(pods=2), "two pods run", 90)
+    until(lambda: one.runs(pods), "all of its pods run", 90)
     was = one.on_hub["spec"]
     uid = (fleet.members[member].job(one.kind, tenant, "try") or {})["metadata"]["uid"]
 
-    refused_and_taken_back(one, more, "NeedsRoom", was)
+    refused_and_taken_back(one, more, "NeedsRoom", was, pods)
     if open_template:
-        refused_and_taken_back(one, another_image, "NotChangeable", was)
+        refused_and_taken_back(one, another_image, "NotChangeable", was, pods)
     one.change(smaller)
-    until(lambda: one.runs(pods=1), "one pod is left")
+    until(lambda: one.runs(pods - 1), "one pod fewer is left")
     one.answered("True")
     until(lambda: "amended" in one.verbs(), "the record says so")
 
@@ -91,12 +120,12 @@ def test_a_job_that_runs_is_changed_where_its_kind_allows_it_and_answers_where_n
     assert (images, one.row()["attempt"]) == ({"x"}, 1)
 
 
-def refused_and_taken_back(one: Applied, change: Change, code: str, was: Json) -> None:
+def refused_and_taken_back(one: Applied, change: Change, code: str, was: Json, pods: int) -> None:
     one.change(change)
     answer = one.answered("False", code)
     until(lambda: one.warned(code), f"an Event warns of {code}; there are {one.told()}")
     assert answer["message"] in one.warned(code) or one.warned(code) in answer["message"]
-    assert one.runs(pods=2)
+    assert one.runs(pods)
 
     def back(body: Json) -> None:
         body["spec"] = was

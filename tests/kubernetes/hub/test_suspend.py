@@ -13,17 +13,24 @@ SUSPEND = {
     "PyTorchJob": ("spec", "runPolicy", "suspend"),
     "JobSet": ("spec", "suspend"),
     "RayJob": ("spec", "suspend"),
+    "RayCluster": ("spec", "suspend"),
     "Workflow": ("spec", "suspend"),
 }
 
 
 def made(kind: str, tenant: str) -> Json:
-    if kind != "RayJob":
+    if not kind.startswith("Ray"):
         return job(kind, tenant, kind.lower())
     head = {"rayStartParams": {}, "template": template("ray-head")}
-    spec = {"entrypoint": "x", "submissionMode": "HTTPMode", "rayClusterSpec": {"headGroupSpec": head}}
-    meta = {"name": "rayjob", "namespace": tenant, "annotations": head["template"]["metadata"]["annotations"]}
-    return {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": meta, "spec": spec}
+    cluster = {"headGroupSpec": head}
+    as_job = {"entrypoint": "x", "submissionMode": "HTTPMode", "rayClusterSpec": cluster}
+    meta = {"name": kind.lower(), "namespace": tenant, "annotations": head["template"]["metadata"]["annotations"]}
+    return {
+        "apiVersion": "ray.io/v1",
+        "kind": kind,
+        "metadata": meta,
+        "spec": as_job if kind == "RayJob" else cluster,
+    }
 
 
 def set_to(what: Json, kind: str, value: bool) -> None:

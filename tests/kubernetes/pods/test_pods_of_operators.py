@@ -1,9 +1,8 @@
 """The pods that real operators make of a job are those that its reader derives: what is looked at before a job is
 admitted is what runs. What an operator puts beside that is named here, kind by kind.
 
-Not compared is `nodeName`, which the scheduler has written by then. Not here are JAXJob, which training-operator has
-from 1.9 on, and the MPIJob of v2beta1, which is mpi-operator's: neither is built here (kubereal/modules). They are read
-as the other kubeflow.org kinds are.
+Not compared is `nodeName`, which the scheduler has written by then. Not here is the MPIJob of v2beta1, which is
+mpi-operator's: that is not built here (kubereal/sources/modules). It is read as the other kubeflow.org kinds are.
 """
 
 from functools import partial
@@ -25,6 +24,7 @@ ADDED = {
     "MPIJob": {"kubectl-delivery"},
     "Workflow": {"init", "wait"},
     "RayJob": {"wait-gcs-ready"},
+    "RayCluster": {"wait-gcs-ready"},
 }
 # Accounts that pods may have beside the one of their manifest: what training-operator makes for this one launcher, and
 # what the fleet says that Argo's pods run as (FAIRWAY_OPERATOR_ACCOUNTS).

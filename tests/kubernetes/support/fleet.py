@@ -22,6 +22,7 @@ KINDS = {
     "Job": "batch/v1/jobs",
     "PyTorchJob": "kubeflow.org/v1/pytorchjobs",
     "TFJob": "kubeflow.org/v1/tfjobs",
+    "JAXJob": "kubeflow.org/v1/jaxjobs",
     "MPIJob": "kubeflow.org/v1/mpijobs",
     "MXJob": "kubeflow.org/v1/mxjobs",
     "PaddleJob": "kubeflow.org/v1/paddlejobs",
@@ -30,6 +31,8 @@ KINDS = {
     "Workflow": "argoproj.io/v1alpha1/workflows",
     "VolcanoJob": "batch.volcano.sh/v1alpha1/jobs",
     "JobSet": "jobset.x-k8s.io/v1alpha2/jobsets",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1/leaderworkersets",
+    "RayCluster": "ray.io/v1/rayclusters",
     "RayJob": "ray.io/v1/rayjobs",
 }
 

@@ -40,6 +40,10 @@ _SPECS: dict[str, Json] = {
     "JobSet.jobset.x-k8s.io/v1alpha2": {
         "replicatedJobs": [{"name": "one", "replicas": 1, "template": {"spec": {"template": _TEMPLATE}}}],
     },
+    "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {
+        "leaderWorkerTemplate": {"workerTemplate": {"spec": {**_POD, "restartPolicy": "Always"}}},
+    },
+    "RayCluster.ray.io/v1": {"headGroupSpec": {"rayStartParams": {}, "template": {"spec": _POD}}},
     "RayJob.ray.io/v1": {
         "entrypoint": "x",
         "rayClusterSpec": {"headGroupSpec": {"rayStartParams": {}, "template": {"spec": _POD}}},
@@ -57,6 +61,8 @@ _ENDS: dict[str, Json] = {
     "SparkApplication.sparkoperator.k8s.io/v1beta2": {"applicationState": {"state": "COMPLETED"}},
     "Workflow.argoproj.io/v1alpha1": {"phase": "Succeeded"},
     "JobSet.jobset.x-k8s.io/v1alpha2": _ended("Completed"),
+    "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {**_ended("Available"), "readyReplicas": 1},
+    "RayCluster.ray.io/v1": {**_ended("HeadPodReady"), "state": "ready"},
     "RayJob.ray.io/v1": {"jobStatus": "SUCCEEDED", "jobDeploymentStatus": "Complete"},
 }
 
@@ -84,7 +90,7 @@ def manifest(kind: Kind) -> Json:
 
 
 def good_end(kind: Kind) -> Json:
-    """Of every kind but the batch Job, which has its controller."""
+    """Of every kind but the batch Job, which has its controller; of a service, that it is up."""
     return _ENDS.get(kind.key) or _ended("Succeeded")
 
 

@@ -36,6 +36,7 @@ def _documents(file: str) -> list[Json]:
 
 # The field, the pods of each role, and what their container has to be called.
 _ROLES = {
+    "JAXJob": ("jaxReplicaSpecs", {"Worker": 3}, "jax"),
     "MPIJob": ("mpiReplicaSpecs", {"Launcher": 1, "Worker": 2}, "mpi"),
     "MXJob": ("mxReplicaSpecs", {"Scheduler": 1, "Server": 1, "Worker": 1}, "mxnet"),
     "PaddleJob": ("paddleReplicaSpecs", {"Master": 1, "Worker": 2}, "paddle"),

@@ -33,7 +33,7 @@ def entries(*words: str, given: str | bytes = "") -> list[dict[str, Any]]:
 
 def examples() -> list[str]:
     """The files of the examples, without the kind that is only declared."""
-    names = [path for path in sorted((DEPLOY / "examples").glob("*.yaml")) if path.stem != "leaderworkerset"]
+    names = [path for path in sorted((DEPLOY / "examples").glob("*.yaml")) if path.stem != "cloneset"]
     return [word for path in names for word in ("-f", str(path))]
 
 

@@ -13,7 +13,7 @@ from fairway.wire.workload import Expression
 from fairway.workloads.kinds.registry import read
 from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.settings.policies import read_duration, read_number
-from tests.cases.hostile_pods import spark
+from tests.cases.good_jobs import spark
 
 # Ten in Arabic and in full width, a superscript that `int` refuses, and what `int` takes and nobody writes.
 OTHERS = ["\u0661\u0660", "\uff11\uff10", "1\u00b2", "1_0", " 10", "10\n", "+10", ""]

@@ -180,6 +180,7 @@ def owned(kind: str, controller: bool = True) -> HubObject:
     [
         pytest.param(job(), False, id="a job of its own"),
         pytest.param(owned("PyTorchJob.kubeflow.org/v1"), True, id="one that an operator made for another job kind"),
+        pytest.param(owned("RayJob.ray.io/v1"), True, id="the RayCluster of a RayJob"),
         pytest.param(owned("CronJob.batch/v1"), False, id="one that a CronJob made: that is no job kind"),
         pytest.param(owned("PyTorchJob.kubeflow.org/v1", controller=False), False, id="one that is only related"),
     ],

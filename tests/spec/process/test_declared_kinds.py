@@ -11,7 +11,7 @@ import pytest
 from tests.paths import ROOT
 
 EXAMPLES = ROOT / "deploy" / "examples"
-SERVING = EXAMPLES / "leaderworkerset.yaml"
+SERVING = EXAMPLES / "cloneset.yaml"
 
 
 def dry_run(folder: Path | None, *files: Path) -> subprocess.CompletedProcess[str]:
@@ -24,9 +24,9 @@ def dry_run(folder: Path | None, *files: Path) -> subprocess.CompletedProcess[st
 def test_a_declared_kind_is_accepted_with_its_pod_sets() -> None:
     done = dry_run(EXAMPLES / "kinds", SERVING)
     assert done.returncode == 0, done.stderr
-    (entry,) = [one for one in json.loads(done.stdout) if one["kind"] == "LeaderWorkerSet"]
+    (entry,) = [one for one in json.loads(done.stdout) if one["kind"] == "CloneSet"]
     assert entry["accepted"] is True
-    assert [pods["name"] for pods in entry["pod_sets"]] == ["leader", "worker"]
+    assert [pods["name"] for pods in entry["pod_sets"]] == ["server"]
 
 
 def test_without_its_declaration_the_kind_is_unknown() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from fairway.lab.kubereal import build
-from fairway.lab.kubereal.sources.examples import MODULES, folder
+from fairway.lab.kubereal.sources.examples import MODULES, folder, is_example
 from fairway.wire.reasons import Refused
 from fairway.workloads.kinds import registry
 from fairway.workloads.reading.parse import with_name
@@ -58,7 +58,7 @@ def _at(words: list[str]) -> int:
 def _jobs(module: Path) -> Iterator[tuple[str, Json]]:
     for path in sorted(module.rglob("*.yaml")):
         name = path.relative_to(module)
-        if not any(part.startswith("example") for part in name.parts[:-1]):
+        if not is_example(name):
             continue
         found = [one for one in _documents(path) if f"{one.get('kind')}.{one.get('apiVersion')}" in registry.KINDS]
         for number, one in enumerate(found, 1):

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-import yaml
 
 from fairway.workloads.kinds import registry
 from fairway.workloads.kinds.generic import load_generic
@@ -13,8 +12,20 @@ from tests.paths import ROOT
 from tests.spec.workloads.builders import pod, refusal
 
 EXAMPLES = ROOT / "deploy" / "examples"
-DECLARATION = (EXAMPLES / "kinds" / "leaderworkerset.yaml").read_text()
 
+GROUPS = """
+apiVersion: serving.example.com/v1
+kind: Ensemble
+plural: ensembles
+podSets:
+- {name: leader, count: [spec.groups], template: [spec.leaderTemplate, spec.workerTemplate]}
+- name: worker
+  count: [spec.groups, {path: spec.size, default: 1, minus: 1}]
+  template: [spec.workerTemplate]
+gang: spec.size
+status:
+  running: [{condition: Available}]
+"""
 ELASTIC = """
 apiVersion: elastic.example.com/v1
 kind: ElasticJob
@@ -50,13 +61,12 @@ def kinds(text: str) -> dict[str, Kind]:
 
 
 def test_a_leader_and_its_workers_are_counted_per_group() -> None:
-    declared = kinds(DECLARATION)
-    manifest = yaml.safe_load((EXAMPLES / "leaderworkerset.yaml").read_text().split("---")[0])
-    manifest["spec"]["replicas"] = 2
-    manifest["spec"]["leaderWorkerTemplate"].pop("leaderTemplate", None)
+    declared = kinds(GROUPS)
+    spec = {"groups": 2, "size": 3, "workerTemplate": pod()}
+    manifest = {**JOB, "apiVersion": "serving.example.com/v1", "kind": "Ensemble", "spec": spec}
     workload = registry.read(manifest, declared)
-    size = manifest["spec"]["leaderWorkerTemplate"]["size"]
-    assert [(one.name, one.count) for one in workload.pod_sets] == [("leader", 2), ("worker", 2 * (size - 1))]
+    assert [(one.name, one.count) for one in workload.pod_sets] == [("leader", 2), ("worker", 4)]
+    assert workload.gang_minimum == 3
     up = {"conditions": [{"type": "Available", "status": "True"}]}
     assert registry.status(manifest, workload, up, declared).state == "running"
     assert registry.status(manifest, workload, {}, declared).state == "pending"

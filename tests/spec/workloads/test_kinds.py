@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fairway.workloads.hub_status import StatusWord
 from fairway.workloads.kinds import registry
 from fairway.workloads.reading.fields import Field, Problems
 
@@ -14,6 +15,7 @@ CASES: list[dict[str, Any]] = [
     for file in sorted((Path(__file__).parent / "fixtures").glob("*.yaml"))
     for case in yaml.safe_load(file.read_text())
 ]
+ODD = "a status of nonsense counts as nothing"
 STATUSES = [(case, status) for case in CASES for status in case.get("statuses", [])]
 
 
@@ -67,7 +69,28 @@ def test_no_status_at_all_is_pending() -> None:
         assert registry.status(case["manifest"], registry.read_unchecked(case["manifest"]), None).state == "pending"
 
 
-LISTS = ("tasks", "replicatedJobs", "templates", "template", "driver", "rayClusterSpec", "pytorchReplicaSpecs")
+# A hub's API server keeps no nonsense.
+SHOWN = [
+    (case, one["status"]) for case, one in STATUSES if one["want"] in ("pending", "running") and one["case"] != ODD
+]
+
+
+@pytest.mark.parametrize(("case", "shown"), SHOWN)
+def test_what_the_hub_shows_where_no_member_speaks_is_read_as_it_is_meant(
+    case: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    ends = registry.KINDS[f"{case['manifest']['kind']}.{case['manifest']['apiVersion']}"].ends
+    workload = registry.read_unchecked(case["manifest"])
+    word = StatusWord("StartTimeout", "it did not start", "2026-01-01T00:00:00Z")
+    waits, over = (registry.status(case["manifest"], workload, says(shown, word)) for says in (ends.waits, ends.fails))
+    assert (waits.state, over.state) == ("pending", "failed")
+    assert "it did not start" in over.text
+
+
+LISTS = (
+    *("tasks", "replicatedJobs", "leaderWorkerTemplate", "templates", "template", "driver", "rayClusterSpec"),
+    *("headGroupSpec", "workerGroupSpecs", "pytorchReplicaSpecs"),
+)
 
 
 @pytest.mark.parametrize("odd", [None, "x", 7, [], [None], {}, {"x": {}}], ids=repr)

@@ -117,6 +117,7 @@ def test_nothing_of_the_hub_reaches_the_member() -> None:
         ("SparkApplication.sparkoperator.k8s.io/v1beta2", "spec.suspend", ["spec.timeToLiveSeconds"]),
         ("Workflow.argoproj.io/v1alpha1", "spec.suspend", ["spec.ttlStrategy"]),
         ("RayJob.ray.io/v1", "spec.suspend", ["spec.managedBy"]),
+        ("RayCluster.ray.io/v1", "spec.suspend", ["spec.managedBy"]),
         ("Job.batch.volcano.sh/v1alpha1", "", ["spec.ttlSecondsAfterFinished"]),
     ],
 )

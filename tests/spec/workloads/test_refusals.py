@@ -129,7 +129,9 @@ def test_an_unknown_kind_is_refused_by_name(api_version: Any, kind: Any, field: 
 
 HEADS = {
     "jobset": ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+    "leaderworkerset": ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     "pytorch": ("kubeflow.org/v1", "PyTorchJob"),
+    "raycluster": ("ray.io/v1", "RayCluster"),
     "ray": ("ray.io/v1", "RayJob"),
     "spark": ("sparkoperator.k8s.io/v1beta2", "SparkApplication"),
     "volcano": ("batch.volcano.sh/v1alpha1", "Job"),

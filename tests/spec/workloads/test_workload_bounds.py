@@ -13,19 +13,20 @@ from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.reading.pods import MOST_CONTAINERS, MOST_POD_SETS
 from fairway.workloads.workflow.parallelism import Templates
 from fairway.workloads.workflow.size_limits import MOST_IN_ALL, MOST_STEPS, MOST_TEMPLATES
-from tests.cases.hostile_pods import (
+from tests.cases.good_jobs import (
     batch_job,
     job,
     job_set,
+    leader_worker_set,
     main,
     ray_job,
-    reach,
     spark,
     spark_by_template,
     template,
     volcano_job,
     workflow,
 )
+from tests.cases.hostile_pods import reach
 from tests.cases.pod_flaws import Json
 from tests.spec.workloads.builders import refusal, work
 
@@ -140,6 +141,7 @@ def test_no_more_roles_are_read_than_a_job_may_have(made: Callable[[], Json], pa
 PODS: dict[str, tuple[Callable[[], Json], tuple[str | int, ...], tuple[str, ...]]] = {
     "a batch Job": (batch_job, ("spec", "template", "spec"), _POD),
     "a task of Volcano": (volcano_job, ("spec", "tasks", 0, "template", "spec"), _POD),
+    "a leader": (leader_worker_set, ("spec", "leaderWorkerTemplate", "leaderTemplate", "spec"), _POD),
     "the head of a RayJob": (ray_job, ("spec", "rayClusterSpec", "headGroupSpec", "template", "spec"), _POD),
     "the submitter of a RayJob": (ray_job, ("spec", "submitterPodTemplate", "spec"), _POD),
     "the driver of Spark": (spark_by_template, ("spec", "driver", "template", "spec"), _POD),

@@ -1,12 +1,12 @@
 """A kind of one's own, declared in a short YAML instead of code.
 
-    apiVersion: leaderworkerset.x-k8s.io/v1
-    kind: LeaderWorkerSet
-    plural: leaderworkersets
+    apiVersion: serving.example.com/v1
+    kind: Ensemble
+    plural: ensembles
     podSets:
     - name: worker
-      count: [spec.replicas, {path: spec.leaderWorkerTemplate.size, minus: 1}]   # multiplied; absent means 1
-      template: [spec.leaderWorkerTemplate.workerTemplate]                      # the first that is there
+      count: [spec.groups, {path: spec.groupSize, minus: 1}]   # multiplied; absent means 1
+      template: [spec.workerTemplate, spec.template]           # the first that is there
     gang: spec.minAvailable            # optional: the path of a number; else all pods
     priority: [spec.priorityClassName] # optional; else the templates in their order
     suspend: spec.suspend              # optional
@@ -91,7 +91,7 @@ def load_generic(text: str | bytes) -> Kind:
     try:
         declared = msgspec.convert(documents[0], Declaration)
     except msgspec.ValidationError as error:
-        raise _refused(str(error), "compare with deploy/examples/kinds/leaderworkerset.yaml") from None
+        raise _refused(str(error), "compare with deploy/examples/kinds/cloneset.yaml") from None
     if not declared.pod_sets or not all(pods.template for pods in declared.pod_sets):
         raise _refused("a pod set without the path of its template", "name at least one template path")
     return DeclaredKind(declared)

@@ -12,6 +12,8 @@ from fairway.workloads.kinds.kind import Kind, Path
 Json = dict[str, Any]
 
 _MISSING = object()
+# By what entries of lists are known; Ray has the second one.
+_NAMES = ("name", "groupName")
 
 
 def fixed(kind: Kind, before: Json, after: Json) -> tuple[str, ...]:
@@ -104,9 +106,10 @@ def _located(live: Any, manifest: Any, path: Path) -> Path:
 
 def _index(live: Any, entry: Any, index: int) -> int:
     there = live if isinstance(live, list) else []
-    name = entry.get("name") if isinstance(entry, dict) else None
-    if name is not None:
-        index = next((at for at, one in enumerate(there) if isinstance(one, dict) and one.get("name") == name), -1)
+    key = next((key for key in _NAMES if isinstance(entry, dict) and entry.get(key) is not None), None)
+    name = entry[key] if key else None
+    if key:
+        index = next((at for at, one in enumerate(there) if isinstance(one, dict) and one.get(key) == name), -1)
     if not 0 <= index < len(there):
         raise ValueError(f"the object has no entry {name or index} any more")
     return index

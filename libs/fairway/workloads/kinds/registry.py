@@ -13,10 +13,12 @@ from fairway.workloads.kinds.batch_job import JOB
 from fairway.workloads.kinds.jobset import JOBSET
 from fairway.workloads.kinds.kind import Kind
 from fairway.workloads.kinds.kubeflow import KUBEFLOW
+from fairway.workloads.kinds.leaderworkerset import LEADERWORKERSET
 from fairway.workloads.kinds.phase import Phase
-from fairway.workloads.kinds.rayjob import RAYJOB
 from fairway.workloads.kinds.volcano import VOLCANO
 from fairway.workloads.pod_security.check import check
+from fairway.workloads.ray.raycluster import RAYCLUSTER
+from fairway.workloads.ray.rayjob import RAYJOB
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
 from fairway.workloads.reading.parse import more_than
@@ -24,7 +26,18 @@ from fairway.workloads.reading.pods import MOST_POD_SETS
 from fairway.workloads.spark.application import SPARK
 from fairway.workloads.workflow.workflow import WORKFLOW
 
-_known: dict[str, Kind] = {kind.key: kind for kind in (*KUBEFLOW, SPARK, VOLCANO, WORKFLOW, JOB, JOBSET, RAYJOB)}
+_BUILT_IN: tuple[Kind, ...] = (
+    *KUBEFLOW,
+    SPARK,
+    VOLCANO,
+    WORKFLOW,
+    JOB,
+    JOBSET,
+    RAYJOB,
+    RAYCLUSTER,
+    LEADERWORKERSET,
+)
+_known: dict[str, Kind] = {kind.key: kind for kind in _BUILT_IN}
 KINDS: Mapping[str, Kind] = MappingProxyType(_known)
 
 # Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.

@@ -35,9 +35,24 @@ def jobset(count: int, **spec: Any) -> Json:
     return {"metadata": {"name": "a"}, "spec": {"replicatedJobs": [one], **spec}}
 
 
+def groups(count: int, size: int = 2) -> Json:
+    return {"metadata": {"name": "a"}, "spec": {"replicas": count, "leaderWorkerTemplate": {"size": size}}}
+
+
 def ray(count: int, **spec: Any) -> Json:
     group = {"groupName": "w", "replicas": count, "template": POD}
     return {"metadata": {"name": "a"}, "spec": {"rayClusterSpec": {"workerGroupSpecs": [group]}, **spec}}
+
+
+def cluster(**group: Any) -> Json:
+    one = {"groupName": "w", "replicas": 2, "template": POD, **group}
+    return {"metadata": {"name": "a"}, "spec": {"workerGroupSpecs": [one]}}
+
+
+def scaled(**group: Any) -> Json:
+    made = cluster(**group)
+    made["spec"]["enableInTreeAutoscaling"] = True
+    return made
 
 
 def spark(count: int) -> Json:
@@ -72,7 +87,14 @@ OPEN = {
         replicas("mpiReplicaSpecs", "Worker", 2),
     ),
     "tasks of a Volcano job": ("Job.batch.volcano.sh/v1alpha1", volcano(2, 2), volcano(2, 1, minAvailable=2)),
+    "groups of a LeaderWorkerSet": ("LeaderWorkerSet.leaderworkerset.x-k8s.io/v1", groups(2), groups(1)),
     "a RayJob's limits": ("RayJob.ray.io/v1", ray(2), ray(2, activeDeadlineSeconds=60, backoffLimit=1)),
+    "workers of a RayCluster": ("RayCluster.ray.io/v1", cluster(), cluster(replicas=1, minReplicas=1, maxReplicas=3)),
+    "bounds of a RayCluster that scales itself": (
+        "RayCluster.ray.io/v1",
+        scaled(maxReplicas=4),
+        scaled(minReplicas=1, maxReplicas=3),
+    ),
     "what a Workflow does at once, and that it is to stop": (
         "Workflow.argoproj.io/v1alpha1",
         workflow(parallelism=4),
@@ -145,11 +167,29 @@ FIXED = {
         jobset(1),
         ("spec.replicatedJobs[0].replicas",),
     ),
+    "the size of a LeaderWorkerSet's groups": (
+        "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1",
+        groups(2, size=3),
+        groups(2, size=2),
+        ("spec.leaderWorkerTemplate.size",),
+    ),
     "workers of a RayJob": (
         "RayJob.ray.io/v1",
         ray(2),
         ray(1),
         ("spec.rayClusterSpec.workerGroupSpecs[0].replicas",),
+    ),
+    "workers of a RayCluster that are its autoscaler's": (
+        "RayCluster.ray.io/v1",
+        scaled(),
+        scaled(replicas=1),
+        ("spec.workerGroupSpecs[0].replicas",),
+    ),
+    "the group that workers of a RayCluster are of": (
+        "RayCluster.ray.io/v1",
+        cluster(),
+        cluster(groupName="v"),
+        ("spec.workerGroupSpecs[0].groupName",),
     ),
     "executors of a SparkApplication, which would start anew": (
         "SparkApplication.sparkoperator.k8s.io/v1beta2",

@@ -68,6 +68,18 @@ def test_an_entry_with_a_name_is_found_where_it_is_now() -> None:
     assert {one["name"]: one["replicas"] for one in found} == {"t0": 2, "t1": 1}
 
 
+def test_a_group_of_ray_is_found_by_the_name_that_it_has() -> None:
+    before, after = ({"metadata": {"name": "a"}, "spec": {"workerGroupSpecs": groups(count)}} for count in (3, 1))
+    there = live(before)
+    there["spec"]["workerGroupSpecs"].reverse()
+    found = patched(there, before, after)["spec"]["workerGroupSpecs"]
+    assert {one["groupName"]: one["replicas"] for one in found} == {"cpu": 2, "gpu": 1}
+
+
+def groups(count: int) -> list[Json]:
+    return [{"groupName": "cpu", "replicas": 2}, {"groupName": "gpu", "replicas": count}]
+
+
 def test_an_entry_that_is_gone_is_not_changed() -> None:
     with pytest.raises(ValueError, match="no entry t1"):
         steps(live(volcano(2)), volcano(2, 3), volcano(2, 1))

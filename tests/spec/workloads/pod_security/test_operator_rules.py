@@ -6,7 +6,7 @@ from fairway.domain.tenancy.profile import PRIVILEGED, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads.kinds import registry
 from tests.cases.argo_rules import NEVER, Never, locks
-from tests.cases.hostile_pods import workflow
+from tests.cases.good_jobs import workflow
 from tests.cases.mark_rules import OWN
 from tests.cases.pod_flaws import Json
 from tests.cases.pod_rules import but

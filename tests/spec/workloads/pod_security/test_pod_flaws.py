@@ -7,7 +7,8 @@ import pytest
 from fairway.domain.tenancy.profile import LEVELS, Tenancy
 from fairway.wire.reasons import Code, Refused
 from fairway.workloads.kinds import registry
-from tests.cases.hostile_pods import SITES, batch_job, every
+from tests.cases.good_jobs import batch_job
+from tests.cases.hostile_pods import SITES, every
 from tests.cases.pod_flaws import BASELINE, NEVER, RESTRICTED
 
 EVERY = list(every())

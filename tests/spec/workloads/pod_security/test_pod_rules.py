@@ -9,7 +9,7 @@ from fairway.wire.reasons import Code, Refused
 from fairway.workloads.kinds import registry
 from fairway.workloads.kinds.generic import load_generic
 from tests.cases.argo_rules import PATCHES
-from tests.cases.hostile_pods import batch_job, job, ray_job, spark, template, workflow
+from tests.cases.good_jobs import batch_job, job, ray_job, spark, template, workflow
 from tests.cases.mark_rules import HARMLESS, MARKS
 from tests.cases.pod_flaws import Json
 from tests.cases.pod_rules import ANYTHING, RULES, Rule, but, conf

@@ -6,7 +6,8 @@ import pytest
 
 from fairway.workloads.kinds import registry
 from fairway.workloads.member_copy import Terms, member_copy
-from tests.cases.hostile_pods import SITES, batch_job, kubeflow, ray_job, reach, spark, volcano_job, workflow
+from tests.cases.good_jobs import batch_job, kubeflow, ray_job, spark, volcano_job, workflow
+from tests.cases.hostile_pods import SITES, reach
 from tests.cases.pod_rules import but
 
 MOUNT = "automountServiceAccountToken"

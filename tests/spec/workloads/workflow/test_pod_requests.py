@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fairway.workloads.kinds import registry
-from tests.cases.hostile_pods import workflow
+from tests.cases.good_jobs import workflow
 from tests.cases.pod_flaws import Json
 from tests.cases.pod_rules import but
 from tests.spec.workloads.builders import refusal

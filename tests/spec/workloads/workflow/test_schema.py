@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairway.workloads.kinds import registry
-from tests.cases.hostile_pods import workflow
+from tests.cases.good_jobs import workflow
 from tests.cases.pod_rules import but, steps
 from tests.spec.workloads.builders import refusal
 from tests.spec.workloads.workflow import argo_fields

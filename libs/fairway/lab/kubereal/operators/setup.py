@@ -64,7 +64,7 @@ def namespace(name: str) -> Json:
 
 
 class Hook(Struct, frozen=True):
-    """One webhook. `resource` is the plural name."""
+    """One webhook. `resource` is the plural name; with `label` only objects that have that label are shown to it."""
 
     name: str
     path: str
@@ -72,6 +72,7 @@ class Hook(Struct, frozen=True):
     version: str
     resource: str
     operations: tuple[str, ...] = ("CREATE", "UPDATE")
+    label: str = ""
 
 
 def configuration(kind: str, name: str, port: int, ca: bytes, hooks: Iterable[Hook]) -> Json:
@@ -87,6 +88,7 @@ def configuration(kind: str, name: str, port: int, ca: bytes, hooks: Iterable[Ho
 
 def _webhook(hook: Hook, port: int, ca: bytes) -> Json:
     client = {"url": f"https://127.0.0.1:{port}{hook.path}", "caBundle": base64.b64encode(ca).decode()}
+    which = [{"key": hook.label, "operator": "Exists"}] if hook.label else []
     what = {"apiGroups": [hook.group], "apiVersions": [hook.version], "resources": [hook.resource]}
     return {
         "name": hook.name,
@@ -94,5 +96,6 @@ def _webhook(hook: Hook, port: int, ca: bytes) -> Json:
         "sideEffects": "None",
         "failurePolicy": "Fail",
         "clientConfig": client,
+        "objectSelector": {"matchExpressions": which},
         "rules": [{**what, "operations": list(hook.operations)}],
     }

@@ -16,18 +16,21 @@ from fairway.lab.kubereal.crds import define
 from fairway.lab.kubereal.operators.argo import argo
 from fairway.lab.kubereal.operators.jobset import jobset
 from fairway.lab.kubereal.operators.koordinator import koordinator
+from fairway.lab.kubereal.operators.lws import lws
 from fairway.lab.kubereal.operators.ray import ray
 from fairway.lab.kubereal.operators.setup import Setup, Site
 from fairway.lab.kubereal.operators.spark import spark
-from fairway.lab.kubereal.operators.training import training, training_volcano
+from fairway.lab.kubereal.operators.training import jax, training, training_volcano
 from fairway.lab.kubereal.operators.volcano import volcano
 
 # By name. The kinds of `MODULE` and of `MODULE-VARIANT` are those of the module.
 OPERATORS: Mapping[str, Callable[[Site], Setup]] = MappingProxyType(
     {
         "argo": argo,
+        "jax": jax,
         "jobset": jobset,
         "koordinator": koordinator,
+        "lws": lws,
         "ray": ray,
         "spark": spark,
         "training": training,

@@ -1,8 +1,13 @@
-"""Kubeflow's training-operator: its job kinds of kubeflow.org/v1, with or without Volcano's gangs."""
+"""Kubeflow's training-operator: its job kinds of kubeflow.org/v1, with or without Volcano's gangs.
+
+It runs JAXJobs from 1.9 on and no MXJobs any more, so a later one runs beside it for JAXJobs alone.
+"""
 
 import base64
 import contextlib
 from pathlib import Path
+
+from msgspec import Struct
 
 from fairway.lab.kubereal.operators.setup import Hook, OperatorProcess, Setup, Site, configuration, namespace
 from fairway.lab.processes.server import free_ports
@@ -11,24 +16,42 @@ _NAMESPACE = "kubeflow"
 # Fixed in the operator's code: it waits until files are there, and then reads those below TMPDIR.
 _FIXED = Path("/tmp/k8s-webhook-server/serving-certs")
 _VALIDATED = ("mxjob", "paddlejob", "pytorchjob", "tfjob", "xgboostjob")
-_KINDS = ("mpijob", *_VALIDATED)
+# The operator looks for this one, and renews what it trusts.
+_CONFIGURATION = "validator.training-operator.kubeflow.org"
+
+
+class _Version(Struct, frozen=True):
+    """`validated` are the kinds that it looks at before they are stored; it runs `unseen`, too."""
+
+    program: str
+    configuration: str
+    validated: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
+
+
+_TRAINING = _Version("training-operator", _CONFIGURATION, _VALIDATED, ("mpijob",))
+_JAX = _Version("jax-operator", f"jax.{_CONFIGURATION}", ("jaxjob",))
 
 
 def training(site: Site) -> Setup:
-    return _setup(site)
+    return _setup(site, _TRAINING)
 
 
 def training_volcano(site: Site) -> Setup:
     """Every job's pods wait for a PodGroup of Volcano."""
-    return _setup(site, "--gang-scheduler-name=volcano")
+    return _setup(site, _TRAINING, "--gang-scheduler-name=volcano")
 
 
-def _setup(site: Site, *flags: str) -> Setup:
+def jax(site: Site) -> Setup:
+    return _setup(site, _JAX)
+
+
+def _setup(site: Site, version: _Version, *flags: str) -> Setup:
     webhook, health = free_ports(2)
     env = site.serving()
     _please()
     process = OperatorProcess(
-        "training-operator",
+        version.program,
         (
             "--kubeconfig",
             site.kubeconfig,
@@ -36,7 +59,7 @@ def _setup(site: Site, *flags: str) -> Setup:
             "--zap-log-level=info",
             f"--health-probe-bind-address=127.0.0.1:{health}",
             f"--webhook-server-port={webhook}",
-            *(f"--enable-scheme={kind}" for kind in _KINDS),
+            *(f"--enable-scheme={kind}" for kind in (*version.unseen, *version.validated)),
             "--controller-threads=4",
             *flags,
         ),
@@ -51,9 +74,9 @@ def _setup(site: Site, *flags: str) -> Setup:
             "v1",
             f"{kind}s",
         )
-        for kind in _VALIDATED
+        for kind in version.validated
     ]
-    validation = configuration("Validating", "validator.training-operator.kubeflow.org", webhook, site.pair.ca, hooks)
+    validation = configuration("Validating", version.configuration, webhook, site.pair.ca, hooks)
     return Setup((namespace(_NAMESPACE), _secret(site), validation), (process,))
 
 

@@ -26,11 +26,20 @@ MODULES = {
         "h1:0dvQr+CrhYgCc7ZJ4ZxusLVL/LKwHnpkT1lw/BP4+W4=",
     ),
     "jobset 0.8.0": ("sigs.k8s.io/jobset@v0.8.0", "h1:80cJcPld+IMdKFOqzEW4et3Y6lGAPcP8YmBZ+aiKGYA="),
+    "lws 0.7.0": ("sigs.k8s.io/lws@v0.7.0", "h1:qWfzX8+UBak+Hq0+m/PuE3uO0mp/3dmm5q/h/7z31A8="),
+    "ray-operator 1.3.2": (
+        "github.com/ray-project/kuberay/ray-operator@v1.3.2",
+        "h1:3tDr1WtLS8WgOg/PVvyokFFsCVuh44SsjPdtlOrHDY4=",
+    ),
+    "training-operator 1.9.2": (
+        "github.com/kubeflow/training-operator@v1.9.2",
+        "h1:w5McwkEb7J5QFRo8b8zR9DrgyLHNU2u03Srr9eyLJtc=",
+    ),
     "kueue 0.13.2": ("sigs.k8s.io/kueue@v0.13.2", "h1:ih/QusQiKJASxClmhZQkRElglOyRqi3LHV8g1M0FqYA="),
 }
 _SCHEMA = "api/jsonschema/schema.json"
 # Raise it when other files are wanted.
-_RECIPE = "1"
+_RECIPE = "2"
 
 
 class NotFetched(Exception):
@@ -77,9 +86,14 @@ def _source(module: str, checksum: str) -> Path:
     return Path(said["Dir"])
 
 
+def is_example(path: Path) -> bool:
+    """Of a path below a module's sources."""
+    return any(part.startswith(("example", "sample")) for part in path.parts[:-1])
+
+
 def _wanted(source: Path) -> Iterator[Path]:
     for path in sorted(source.rglob("*.yaml")):
-        if any(part.startswith("example") for part in path.relative_to(source).parts[:-1]):
+        if is_example(path.relative_to(source)):
             yield path
     if (source / _SCHEMA).exists():
         yield source / _SCHEMA

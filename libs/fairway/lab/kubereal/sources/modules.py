@@ -34,6 +34,7 @@ _KOORDINATOR = "github.com/koordinator-sh/koordinator"
 _SPARK = "github.com/kubeflow/spark-operator/v2"
 _ARGO = "github.com/argoproj/argo-workflows/v3"
 _JOBSET = "sigs.k8s.io/jobset"
+_LWS = "sigs.k8s.io/lws"
 _RAY = "github.com/ray-project/kuberay/ray-operator"
 
 MODULES = {
@@ -46,6 +47,13 @@ MODULES = {
             {"training-operator": f"{_TRAINING}/cmd/training-operator.v1"},
             source=_TRAINING,
             crds=("manifests/base/crds/kubeflow.org_*.yaml",),
+        ),
+        # A later training-operator, for the one kind that it has more: see operators/training.py.
+        Module(
+            "jax",
+            {"jax-operator": f"{_TRAINING}/cmd/training-operator.v1"},
+            source=_TRAINING,
+            crds=("manifests/base/crds/kubeflow.org_jaxjobs.yaml",),
         ),
         Module(
             "volcano",
@@ -79,6 +87,7 @@ MODULES = {
             source=_JOBSET,
             crds=("config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",),
         ),
+        Module("lws", {"lws-manager": f"{_LWS}/cmd"}, source=_LWS, crds=("config/crd/bases/*.yaml",)),
         Module(
             "ray",
             {"ray-operator": _RAY},

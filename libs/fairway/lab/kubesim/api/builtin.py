@@ -71,6 +71,12 @@ _JOBSET = (
     Column("Suspended", ".spec.suspend"),
     AGE,
 )
+_SERVING = (
+    Column("Ready", ".status.readyReplicas", "integer"),
+    Column("Desired", ".spec.replicas", "integer"),
+    Column("Up-to-date", ".status.updatedReplicas", "integer"),
+    AGE,
+)
 _RAY_JOB = (
     Column("job status", ".status.jobStatus"),
     Column("deployment status", ".status.jobDeploymentStatus"),
@@ -101,6 +107,7 @@ JOBS = (
     _kind("bus.volcano.sh/v1alpha1", "Command"),
     _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=_WORKFLOW),
     _kind("jobset.x-k8s.io/v1alpha2", "JobSet", columns=_JOBSET),
+    _kind("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "lws", columns=_SERVING),
     _kind("ray.io/v1", "RayJob", columns=_RAY_JOB),
     _kind("ray.io/v1", "RayCluster", columns=_RAY_CLUSTER),
 )

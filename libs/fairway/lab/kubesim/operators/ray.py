@@ -90,10 +90,12 @@ def reconcile_job(view: OperatorView) -> Reconciled:
 
 
 def _cluster(view: OperatorView, name: str) -> Json:
+    """With the labels of its job, as KubeRay copies them."""
+    labels = {**(view.job["metadata"].get("labels") or {}), "ray.io/originated-from-cr-name": view.name}
     return {
         "apiVersion": "ray.io/v1",
         "kind": "RayCluster",
-        "metadata": {"name": name, "labels": {"ray.io/originated-from-cr-name": view.name}},
+        "metadata": {"name": name, "labels": labels},
         "spec": view.spec.get("rayClusterSpec") or {},
     }
 

@@ -1,0 +1,1 @@
+"""RayJob and RayCluster, and the cluster that both of them describe."""
