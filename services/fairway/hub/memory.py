@@ -185,7 +185,7 @@ class HubMemory(JobsMemory[Hears]):
             schedules.seen(self, message)
         else:
             intake.object_seen(self, one, message, now)
-            self.schedules.see_run(hub_object(message.kind, message.manifest), message.gone)
+            schedules.run_seen(self, message)
 
     def _see_setting(self, message: SettingSeen) -> None:
         one = seen_as(message)

@@ -16,6 +16,16 @@ def seen(view: View, message: ScheduleSeen) -> None:
     view.schedules.see(one, message.place, message.gone or leaving(one))
 
 
+def run_seen(view: View, message: ObjectSeen) -> None:
+    """An object that a schedule made, or its controller; as the intake has just taken it."""
+    one = hub_object(message.kind, message.manifest)
+    known = view.objects.get(one.uid)
+    if known is not None and known.place == message.place:
+        view.schedules.see_run(one, gone=False)
+    elif message.gone or leaving(one):
+        view.schedules.see_run(one, gone=True)
+
+
 def outcomes(view: View, heard: Heard[Any], sent: Sent) -> None:
     """Of the calls that were made for a message."""
     outcome = heard.outcomes[-1]
