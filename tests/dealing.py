@@ -26,6 +26,7 @@ TOGETHER = {
     "kubernetes/troubles/test_stalls": "troubles",
     "kubernetes/troubles/test_webhooks": "troubles",
     "kubernetes/troubles/test_ruling_hub": "troubles",
+    "kubernetes/troubles/test_schedules_of_the_hub": "troubles",
     "kubernetes/room/test_handover": "handover",
     "kubernetes/settings/test_settings": "settings",
     "kubernetes/settings/test_tenants": "settings",

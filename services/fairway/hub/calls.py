@@ -19,8 +19,11 @@ BIND = "bind"
 UNBIND = "unbind"
 LOOK = "look"
 MANIFEST = "manifest"
+RUN = "run"
 # An outcome of a call that was made, and that the hub did not take.
 NOT_TAKEN = "NotTaken"
+# A run of that name is there, made by the controller of its schedule.
+THERE = "There"
 # The kind's definition has no status subresource, or the hub does not serve it.
 NO_STATUS = "NoStatus"
 NOT_SERVED = "NotServed"
@@ -56,6 +59,19 @@ class BindingWrite(Struct, frozen=True):
     known: bool
 
 
+class RunWrite(Struct, frozen=True):
+    """The run of a schedule that was meant for `at` (ms), if one is to be made, and the names of those of the kind
+    `run` that go. `status` is what of the schedule's own changes then, in its subresource `part`."""
+
+    place: Place
+    run: str
+    manifest: Json | None
+    drop: tuple[str, ...]
+    status: Json
+    part: str
+    at: int | None
+
+
 class FoundObject(Struct, frozen=True):
     """What the hub has under a name: nothing without a manifest. It `served` the kind."""
 
@@ -74,6 +90,7 @@ BODIES: Mapping[str, Any] = {
     UNBIND: None,
     LOOK: FoundObject | None,
     MANIFEST: Json | None,
+    RUN: None,
 }
 
 

@@ -11,14 +11,17 @@ from fairway.hub.messages import (
     ObjectsListed,
     Orphan,
     Resubmit,
+    ScheduleSeen,
     SettingSeen,
     SettingsListed,
     Show,
     Tell,
+    Tend,
     Turn,
     Unbind,
     Wish,
 )
+from fairway.hub.schedules.tend import schedule_seen, stirred, tend
 from fairway.hub.settings.judge import listed, setting_seen
 from fairway.hub.telling.due import due, due_of
 from fairway.hub.telling.tell import show, tell, unbind
@@ -35,7 +38,9 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
         case SettingsListed():
             return listed(view, message, now)
         case ObjectSeen():
-            return _object_seen(view, heard, message, now)
+            return stirred(view, _object_seen(view, heard, message, now), now)
+        case ScheduleSeen():
+            return schedule_seen(view, heard, message, now)
         case ObjectsListed():
             return _all_listed(view, now)
         case BindingsListed():
@@ -60,6 +65,8 @@ def _own(view: View, heard: Heard[Hears], now: int) -> Decision:
             return tell(view, heard, message, now)
         case Unbind():
             return unbind(view, heard, message)
+        case Tend():
+            return tend(view, heard, message, now)
         case Orphan():
             return orphan(view, heard, message, now)
     return Decision()

@@ -17,6 +17,7 @@ from fairway.hub.calls import (
     NOT_SERVED,
     NOT_TAKEN,
     RESET,
+    RUN,
     STATUS,
     UNBIND,
     BindingWrite,
@@ -27,6 +28,7 @@ from fairway.hub.calls import (
     StatusWrite,
 )
 from fairway.hub.messages import SERVICE, Unbind
+from fairway.hub.schedules.run_writes import write_run
 from fairway.hub.settings.ready_conditions import conditions_with
 from fairway.hub.telling.bindings import KIND as BINDING
 from fairway.hub.telling.bindings import replacing
@@ -73,6 +75,7 @@ class HubWrites:
             UNBIND: self._unbind,
             LOOK: self._look,
             MANIFEST: self._manifest,
+            RUN: self._run,
         }
 
     @property
@@ -219,6 +222,9 @@ class HubWrites:
     async def _manifest(self, call: Call) -> Outcome:
         ref: ManifestRef = call.body
         return Outcome(call, True, body=await manifests.manifest_of(self._bus, ref))
+
+    async def _run(self, call: Call) -> Outcome:
+        return Outcome(call, True, *await write_run(self._hub, call.body))
 
     async def _get(self, place: Place) -> dict[str, Any] | None:
         return await self._hub.get(place.kind, place.namespace, place.name)

@@ -22,12 +22,15 @@ from fairway.hub.messages import (
     ObjectSeen,
     ObjectsListed,
     Resubmit,
+    ScheduleSeen,
     SettingSeen,
     Show,
     Tell,
     Turn,
     Wish,
 )
+from fairway.hub.schedules import noting as schedules
+from fairway.hub.schedules.known_schedules import KnownSchedules
 from fairway.hub.settings.judge import seen_as
 from fairway.hub.settings.settings_in_force import SettingsInForce
 from fairway.hub.telling import noting as telling
@@ -63,6 +66,7 @@ class HubMemory(JobsMemory[Hears]):
         self.turns = SubmissionTurns(self.hub_settings)
         self.objects = KnownObjects()
         self.telling = Telling()
+        self.schedules = KnownSchedules()
         self.looked: dict[tuple[str, str, str], HubObject] = {}
 
     @property
@@ -160,8 +164,8 @@ class HubMemory(JobsMemory[Hears]):
                 self._see_setting(message)
             case ComplaintsRead(keys):
                 self.hub_settings.complaints |= set(keys)
-            case ObjectSeen():
-                intake.object_seen(self, one, message, now)
+            case ObjectSeen() | ScheduleSeen():
+                self._see_object(one, message, now)
             case ObjectsListed():
                 self.objects.listed = True
             case BindingSeen():
@@ -175,6 +179,13 @@ class HubMemory(JobsMemory[Hears]):
                 self.turns.next_at = None
             case JobMessage() | fleet.Shown():
                 telling.of_job(self, one, now)
+
+    def _see_object(self, one: Heard[Hears], message: ObjectSeen | ScheduleSeen, now: int) -> None:
+        if isinstance(message, ScheduleSeen):
+            schedules.seen(self, message)
+        else:
+            intake.object_seen(self, one, message, now)
+            schedules.run_seen(self, message)
 
     def _see_setting(self, message: SettingSeen) -> None:
         one = seen_as(message)
@@ -196,6 +207,7 @@ class HubMemory(JobsMemory[Hears]):
     def make_up(self, heard: Heard[Hears], decided: Decision, now: int) -> Decision:
         made = super().make_up(heard, decided, now)
         telling.decided(self, heard, made, now)
+        schedules.decided(self, heard, made, now)
         if isinstance(heard.message, Turn):
             after_turn(self, made, now)
         elif isinstance(heard.message, ObjectsListed):

@@ -64,6 +64,24 @@ class BindingsListed(Struct, frozen=True, tag=True):
     served: bool = True
 
 
+class ScheduleSeen(Struct, frozen=True, tag=True):
+    """An object that makes jobs at set times, likewise."""
+
+    kind: str
+    manifest: dict[str, Any]
+    gone: bool = False
+    place: int = 0
+
+
+class Tend(Struct, frozen=True, tag=True):
+    """Whether a run of that schedule is to be made is to be looked at, at that time (ms). One of a higher `number`
+    takes its place."""
+
+    uid: str
+    at: int
+    number: int
+
+
 class Turn(Struct, frozen=True, tag=True):
     """Objects are to be submitted: those that nothing is awaited for, in turn of their tenants."""
 
@@ -108,8 +126,17 @@ class Orphan(Struct, frozen=True, tag=True):
     job: str
 
 
-Watched = SettingSeen | SettingsListed | ComplaintsRead | ObjectSeen | ObjectsListed | BindingSeen | BindingsListed
-Own = Turn | Resubmit | Wish | Show | Tell | Unbind | Orphan
+Watched = (
+    SettingSeen
+    | SettingsListed
+    | ComplaintsRead
+    | ObjectSeen
+    | ObjectsListed
+    | BindingSeen
+    | BindingsListed
+    | ScheduleSeen
+)
+Own = Turn | Resubmit | Wish | Show | Tell | Unbind | Orphan | Tend
 # Of the record: what is said of jobs, and what the members show of them.
 OfJobs = (
     wire.Rejected

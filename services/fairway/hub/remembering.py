@@ -16,15 +16,18 @@ from fairway.hub.calls import (
     LOOK,
     MANIFEST,
     RESET,
+    RUN,
     STATUS,
     UNBIND,
     BindingWrite,
     ConditionWrite,
     Place,
+    RunWrite,
     StatusWrite,
 )
 from fairway.hub.job_object import JobObject
 from fairway.hub.messages import Unbind
+from fairway.hub.schedules.known_schedules import ScheduleObject
 from fairway.hub.settings.settings_in_force import Full, InForce, RefusedSetting
 from fairway.hub.telling.events import Note
 from fairway.hub.telling.known_bindings import Written
@@ -46,6 +49,7 @@ _BODIES: Mapping[str, Any] = {
     UNBIND: Unbind,
     LOOK: Place,
     MANIFEST: ManifestRef,
+    RUN: RunWrite,
 }
 # Verb, job, attempt and body of a call, and the ids of the words that go with all of them.
 _Calls = tuple[list[tuple[str, str, int, msgspec.Raw]], tuple[str, ...]]
@@ -174,6 +178,10 @@ def _objects(known: View) -> Any:
     return known.objects
 
 
+def _schedules(known: View) -> Any:
+    return known.schedules
+
+
 def _telling(known: View) -> Any:
     return known.telling
 
@@ -197,6 +205,8 @@ _TABLES: Mapping[str, _Table] = {
     "next_at": _value(_turns, "next_at", int | None),
     "seen_since": _dict(lambda known: known.turns.delay, "since", str, int),
     "rate": _dict(lambda known: known.turns.pace, "used", str, int),
+    "schedules": _dict(_schedules, "there", str, ScheduleObject),
+    "left_schedules": _dict(_schedules, "left", str, ScheduleObject),
     "objects": _dict(_objects, "there", str, JobObject),
     "left": _dict(_objects, "left", str, JobObject),
     "listed": _value(_objects, "listed", bool),

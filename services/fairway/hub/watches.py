@@ -1,4 +1,4 @@
-"""What the hub shows, put before the service as messages: settings first, then bindings, then jobs."""
+"""What the hub shows, put before the service as messages: settings first, then bindings, schedules, and jobs."""
 
 import asyncio
 from contextlib import aclosing
@@ -14,6 +14,7 @@ from fairway.hub.messages import (
     ComplaintsRead,
     ObjectSeen,
     ObjectsListed,
+    ScheduleSeen,
     SettingSeen,
     SettingsListed,
 )
@@ -25,6 +26,7 @@ from fairway.runtime.views.settings import complaint
 from fairway.wire import subjects
 from fairway.workloads.hub.objects import WATCHED
 from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.schedules.registry import SCHEDULES
 
 log = structlog.get_logger()
 # An API that does not serve ResourceBindings is asked again this often (s).
@@ -52,8 +54,13 @@ class HubWatches:
             for listed in settings.values():
                 await listed.wait()
             group.create_task(self._bindings(inbox))
+            schedules = {kind: asyncio.Event() for kind in sorted(SCHEDULES)}
+            for kind, listed in schedules.items():
+                group.create_task(self._objects(inbox, kind, listed, ScheduleSeen))
+            for listed in schedules.values():
+                await listed.wait()
             for kind, listed in jobs.items():
-                group.create_task(self._jobs(inbox, kind, listed))
+                group.create_task(self._objects(inbox, kind, listed, ObjectSeen))
             for listed in jobs.values():
                 await listed.wait()
             inbox.put(ObjectsListed())
@@ -76,13 +83,15 @@ class HubWatches:
             elif _is_object(change):
                 inbox.put(SettingSeen(kind, change.manifest, change.gone, next(self._places)))
 
-    async def _jobs(self, inbox: LocalMessages, kind: str, listed: asyncio.Event) -> None:
+    async def _objects(
+        self, inbox: LocalMessages, kind: str, listed: asyncio.Event, message: type[ObjectSeen] | type[ScheduleSeen]
+    ) -> None:
         async for change in self._hub.watch(kind):
             await inbox.room()
             if change.synced:
                 listed.set()
             elif _is_object(change):
-                inbox.put(ObjectSeen(kind, change.manifest, change.gone, next(self._places)))
+                inbox.put(message(kind, change.manifest, change.gone, next(self._places)))
 
     async def _bindings(self, inbox: LocalMessages) -> None:
         """What is there is read once, whenever the hub begins to serve the kind."""

@@ -18,6 +18,7 @@ from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Shown
 from fairway.workloads.hub.objects import WATCHED, HubObject
 from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.schedules.registry import SCHEDULES
 from tests.spec.builders.hub_loop import HubLoop
 from tests.spec.builders.lives import Life
 from tests.spec.builders.scripted_hub import Json, Key
@@ -53,7 +54,8 @@ class HubDriver(HubLoop):
             self._bindings()
         else:
             self.inbox.local(local.BindingsListed(served=False))
-        self.see([key for key in self.hub.objects if key[0] in KINDS])
+        for kinds in (SCHEDULES, KINDS):
+            self.see([key for key in self.hub.objects if key[0] in kinds])
         self.inbox.local(local.ObjectsListed())
         self.run()
 
@@ -82,7 +84,11 @@ class HubDriver(HubLoop):
             self._show(key[0], self.hub.objects[key])
 
     def _show(self, kind: str, manifest: Json, gone: bool = False) -> None:
-        seen = local.SettingSeen if kind in WATCHED else local.ObjectSeen
+        seen: type[local.SettingSeen | local.ScheduleSeen | local.ObjectSeen] = local.ObjectSeen
+        if kind in WATCHED:
+            seen = local.SettingSeen
+        elif kind in SCHEDULES:
+            seen = local.ScheduleSeen
         self.inbox.local(seen(kind, manifest, gone, next(self._places)))
 
     def show(self, one: HubObject, status: Json) -> None:
@@ -129,7 +135,11 @@ class HubDriver(HubLoop):
     def echo(self) -> None:
         changed = self.hub.changed
         self.hub.changed = []
-        self.see(key for key in dict.fromkeys(changed) if key in self.hub.objects)
+        for gone in changed:
+            if isinstance(gone, dict):
+                self._show(f"{gone['kind']}.{gone['apiVersion']}", gone, gone=True)
+        keys = dict.fromkeys(one for one in changed if isinstance(one, tuple))
+        self.see(key for key in keys if key in self.hub.objects)
 
     # What can be looked at.
     def submissions(self, one: HubObject) -> list[wire.Submitted]:

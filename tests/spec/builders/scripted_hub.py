@@ -17,8 +17,8 @@ Answer = Callable[[Call], Outcome]
 
 class ScriptedHub:
     """`away`: nothing is reached. `refuses` answers a verb in the place of the hub. `changed` is told of each object
-    that a call has changed; `asked` are all calls, `served` the kinds of jobs that it has. A hub that is `forgetful`
-    drops the conditions it is given."""
+    that a call has changed, and of each that it took away as it was; `asked` are all calls, `served` the kinds of jobs
+    that it has. A hub that is `forgetful` drops the conditions it is given."""
 
     def __init__(self) -> None:
         self.objects: dict[Key, Json] = {}
@@ -26,7 +26,7 @@ class ScriptedHub:
         self.away = False
         self.forgetful = False
         self.refuses: dict[str, Answer] = {}
-        self.changed: list[Key] = []
+        self.changed: list[Key | Json] = []
         self.served = {*KINDS}
         self.manifests: Callable[[int], Json | None] = lambda sequence: None
         self._version = 100
@@ -48,6 +48,7 @@ class ScriptedHub:
             calls.UNBIND: self._unbind,
             calls.LOOK: self._look,
             calls.MANIFEST: self._manifest,
+            calls.RUN: self._run,
         }
         return answers[call.verb](call)
 
@@ -126,6 +127,23 @@ class ScriptedHub:
 
     def _unbind(self, call: Call) -> Outcome:
         self.objects.pop((BINDING, call.body.namespace, call.body.name), None)
+        return Outcome(call, True)
+
+    def _run(self, call: Call) -> Outcome:
+        body: calls.RunWrite = call.body
+        place = body.place
+        for name in body.drop:
+            self.changed.append(self.objects.pop((body.run, place.namespace, name)))
+        if body.manifest is not None:
+            key = (body.run, place.namespace, body.manifest["metadata"]["name"])
+            if key in self.objects:
+                return Outcome(call, True, calls.THERE, "its controller has made it")
+            meta = {**body.manifest["metadata"], "uid": f"u-{key[2]}", "creationTimestamp": key[2].zfill(60)}
+            self._write(key, {**body.manifest, "metadata": meta})
+            self.changed.append(key)
+        if body.status and (found := self._found(place)) is not None:
+            status = {**found.get("status", {}), **body.status}
+            self.show(place.kind, place.namespace, place.name, status)
         return Outcome(call, True)
 
     def _manifest(self, call: Call) -> Outcome:

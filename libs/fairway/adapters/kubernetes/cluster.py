@@ -15,7 +15,7 @@ from fairway.adapters.kubernetes import kubeconfig as config
 from fairway.adapters.kubernetes.admin import request_token
 from fairway.adapters.kubernetes.create import Creator
 from fairway.adapters.kubernetes.decoders import ObjectFields
-from fairway.adapters.kubernetes.http import MERGE, STEPS, Http, HttpRefusal, Request
+from fairway.adapters.kubernetes.http import JSON, MERGE, STEPS, Http, HttpRefusal, Request
 from fairway.adapters.kubernetes.kinds import Kinds, NotServed
 from fairway.adapters.kubernetes.namespaces import Namespaces
 from fairway.adapters.kubernetes.remove import Removal, Remover
@@ -87,7 +87,8 @@ class KubernetesCluster:
         return found
 
     async def drop(self, kind: str, namespace: str, name: str) -> None:
-        await self._one(kind, (namespace, name, ""), "DELETE")
+        # Else a batch Job keeps its pods, and with a finalizer itself, where nobody collects garbage.
+        await self._one(kind, (namespace, name, ""), "DELETE", {"propagationPolicy": "Background"})
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         what = Removal(kind, namespace, name, labels)
@@ -111,7 +112,7 @@ class KubernetesCluster:
     ) -> Json | None:
         """None when the object is not there. An API that does not serve the kind has none of it to read either, but
         refuses whoever wants to change one."""
-        content = STEPS if isinstance(body, list) else MERGE
+        content = STEPS if isinstance(body, list) else MERGE if method == "PATCH" else JSON
         for age in (float("inf"), 0.0):
             try:
                 resource = await self._kinds.find(kind, age)

@@ -198,15 +198,21 @@ def not_taken(one: HubObject, reasons: tuple[Reason, ...], now: int) -> Say:
     return Say(message_id("refused", *one.key, version, one.digest, len(reasons)), subject, message)
 
 
-def ended(one: HubObject) -> bool:
-    """Its status says that it is over: nobody wants it run again because Fairway is new here."""
+def end_of(one: HubObject) -> str:
+    """`succeeded` or `failed` when its status says that it is over; else empty."""
     manifest = one.manifest
     if not manifest.get("status"):
-        return False
+        return ""
     try:
-        return status(manifest, read_unchecked(cleaned(manifest)), manifest["status"]).state in ("succeeded", "failed")
+        state = status(manifest, read_unchecked(cleaned(manifest)), manifest["status"]).state
     except (Refused, KeyError, TypeError, ValueError):
-        return False
+        return ""
+    return state if state in ("succeeded", "failed") else ""
+
+
+def ended(one: HubObject) -> bool:
+    """Its status says that it is over: nobody wants it run again because Fairway is new here."""
+    return bool(end_of(one))
 
 
 def child_of_job(one: HubObject) -> bool:

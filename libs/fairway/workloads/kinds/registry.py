@@ -23,6 +23,7 @@ from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
 from fairway.workloads.reading.parse import more_than
 from fairway.workloads.reading.pods import MOST_POD_SETS
+from fairway.workloads.schedules.registry import SCHEDULES
 from fairway.workloads.spark.application import SPARK
 from fairway.workloads.workflow.workflow import WORKFLOW
 
@@ -141,6 +142,10 @@ def _kind_of(root: Field, kinds: Mapping[str, Kind]) -> Kind:
         field = "apiVersion"
         text = f"{shown(api_version)} of {name} is not known"
         remedy = f"use {' or '.join(served)}"
+    elif f"{name}.{api_version}" in SCHEDULES:
+        field = "kind"
+        text = f"{name} makes jobs at set times, and is none itself"
+        remedy = "apply it on the hub, where each of its runs becomes a job"
     else:
         field = "kind"
         text = f"{shown(name)} of {shown(api_version)} is not a job kind Fairway knows"

@@ -149,8 +149,12 @@ def controllers_own(key: str) -> bool:
     return key.startswith(_PREFIX) and key.removeprefix(_PREFIX) in _CONTROLLERS
 
 
+# Of which schedule a workflow is a run, and for when: who says so wrongly misleads nobody but himself.
+_OF_RUN = frozenset((f"{_PREFIX}cron-workflow", f"{_PREFIX}scheduled-time"))
+
+
 def check_marks(mapping: Field, ruling: Ruling) -> None:
     """Labels or annotations of the workflow itself."""
     for key, value in mapping.pairs():
-        if controllers_own(key):
+        if controllers_own(key) and key not in _OF_RUN:
             ruling.never(PodView(value), "only Argo's controller writes it, and goes by it", "remove it")

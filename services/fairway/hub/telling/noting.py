@@ -6,7 +6,8 @@ from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.domain.job import Job
 from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, NOT_TAKEN, STATUS
 from fairway.hub.job_object import JobObject
-from fairway.hub.messages import SettingSeen, Show, Tell, Turn, Unbind
+from fairway.hub.messages import ScheduleSeen, SettingSeen, Show, Tell, Tend, Turn, Unbind
+from fairway.hub.schedules import noting as schedules
 from fairway.hub.settings.judge import mark_of, seen_as
 from fairway.hub.telling import pending_update as pending
 from fairway.hub.telling import statuses
@@ -102,6 +103,8 @@ def outcomes(view: View, heard: Heard[Any]) -> None:
             _shown(known, sent.calls[0], heard.outcomes[-1])
         case SettingSeen() as message:
             _of_setting(view, message, sent, heard.outcomes)
+        case Tend() | ScheduleSeen():
+            schedules.outcomes(view, heard, sent)
         case Unbind(namespace, name) if heard.outcomes[-1].ok:
             view.telling.bindings.there.pop((namespace, name), None)
 

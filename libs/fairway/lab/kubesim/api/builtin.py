@@ -11,7 +11,7 @@ from fairway.workloads.crds import definitions
 _TRAINING = (Column("State", ".status.conditions[-1:].type"), AGE)
 # Of the built-in kinds.
 _CLUSTER_WIDE = ("Namespace", "Node", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition")
-_WITH_STATUS = ("Namespace", "Pod", "Node", "Service", "Job", "CustomResourceDefinition")
+_WITH_STATUS = ("Namespace", "Pod", "Node", "Service", "Job", "CronJob", "CustomResourceDefinition")
 
 
 def _kind(api_version: str, kind: str, *short: str, **more: Any) -> ApiResource:
@@ -36,6 +36,7 @@ CORE = (
     _builtin("v1", "ServiceAccount", "sa"),
     _builtin("events.k8s.io/v1", "Event"),
     _builtin("batch/v1", "Job"),
+    _builtin("batch/v1", "CronJob", "cj"),
     _builtin("rbac.authorization.k8s.io/v1", "Role"),
     _builtin("rbac.authorization.k8s.io/v1", "RoleBinding"),
     _builtin("rbac.authorization.k8s.io/v1", "ClusterRole"),
@@ -106,6 +107,8 @@ JOBS = (
     _kind("batch.volcano.sh/v1alpha1", "Job", "vcjob", "vj", columns=_VOLCANO),
     _kind("bus.volcano.sh/v1alpha1", "Command"),
     _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=_WORKFLOW),
+    _kind("argoproj.io/v1alpha1", "CronWorkflow", "cwf", "cronwf", status=False),
+    _kind("sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "scheduledsparkapp"),
     _kind("jobset.x-k8s.io/v1alpha2", "JobSet", columns=_JOBSET),
     _kind("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "lws", columns=_SERVING),
     _kind("ray.io/v1", "RayJob", columns=_RAY_JOB),

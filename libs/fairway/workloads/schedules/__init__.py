@@ -1,0 +1,1 @@
+"""Objects that make a job at set times: CronJob, CronWorkflow, ScheduledSparkApplication."""

@@ -1,0 +1,124 @@
+"""What a schedule is, whatever its kind: when it makes a run, what the run is, and what it shows of that. Pure."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from msgspec import Struct
+
+from fairway.workloads.reading.fields import Field
+from fairway.workloads.schedules.timetable import Timetable
+
+Json = dict[str, Any]
+ALLOW = "Allow"
+FORBID = "Forbid"
+REPLACE = "Replace"
+# By these its own names are told apart; a run's name ends with when it was meant.
+MOST_NAME = 52
+
+
+class Schedule(Struct, frozen=True):
+    """Times are in milliseconds since 1970. `since` is when the last run was meant, or the object was made; `deadline`
+    how late a run may begin (None: however late). Of a run that could not begin in time one `catches_up`, or none. What
+    another run forbids `waits` for the end of that one, or is left out. `keep` are how many runs stay that went well,
+    and badly."""
+
+    times: tuple[Timetable, ...]
+    since: int
+    suspended: bool = False
+    concurrency: str = ALLOW
+    deadline: int | None = None
+    catches_up: bool = True
+    waits: bool = True
+    keep: tuple[int, int] = (3, 1)
+
+    def next(self, after: int) -> int | None:
+        """When it runs first behind `after`."""
+        found = [at for one in self.times if (at := one.next(after, self.since)) is not None]
+        return min(found, default=None)
+
+    def newest(self, after: int, until: int) -> int | None:
+        """When it was to run last, behind `after` and not behind `until`."""
+        found = [at for one in self.times if (at := one.newest(after, until, self.since)) is not None]
+        return max(found, default=None)
+
+
+class Run(Struct, frozen=True):
+    """A job that a schedule has made, as far as the schedule cares."""
+
+    name: str
+    uid: str
+    created: str
+    ended: bool = False
+    well: bool = False
+
+
+class ScheduleKind:
+    """How a kind of schedule is read, and what it makes: objects of the kind `run`, `Kind.group/version`. `part` is
+    the subresource that has its status; empty: the object itself."""
+
+    key: ClassVar[str]
+    run: ClassVar[str]
+    part: ClassVar[str] = "status"
+
+    def read(self, manifest: Json) -> Schedule:
+        """Raises Refused with every reason found."""
+        raise NotImplementedError
+
+    def run_of(self, manifest: Json, at: int) -> Json:
+        """The object of the run that was meant for `at`: named as the kind's own controller names it."""
+        raise NotImplementedError
+
+    def status(self, runs: Sequence[Run], at: int | None, namespace: str) -> Json:
+        """What of its status changes (a merge patch) when these runs are under way, and that of `at` was made last."""
+        raise NotImplementedError
+
+    def _active(self, runs: Sequence[Run], namespace: str) -> list[Json]:
+        kind, _, version = self.run.partition(".")
+        head = {"apiVersion": version, "kind": kind, "namespace": namespace}
+        return [{**head, "name": one.name, "uid": one.uid} for one in runs if not one.ended]
+
+    def _object(self, manifest: Json, suffix: int, meta: Json, spec: Any) -> Json:
+        """One that the schedule owns."""
+        kind, _, version = self.run.partition(".")
+        its = manifest["metadata"]
+        owner = {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "name": its["name"]}
+        owner |= {"uid": its["uid"], "controller": True, "blockOwnerDeletion": True}
+        kept = {key: value for key, value in meta.items() if key in ("labels", "annotations") and value}
+        name = {"name": f"{its['name']}-{suffix}", "namespace": its["namespace"]}
+        return {
+            "apiVersion": version,
+            "kind": kind,
+            "metadata": {**kept, **name, "ownerReferences": [owner]},
+            "spec": spec,
+        }
+
+
+def since_of(metadata: Field, last: Field) -> int:
+    """When the last run was meant; without any, when the object was made."""
+    return millis(last.text()) or millis(metadata["creationTimestamp"].text()) or 0
+
+
+def millis(text: str) -> int:
+    """0 for what is no time."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return 0
+    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def stamp(at: int) -> str:
+    """As an API server writes a time."""
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_common(spec: Field, *history: str) -> dict[str, Any]:
+    """What all kinds have, under the same names but for the two of their `history`."""
+    deadline = spec["startingDeadlineSeconds"]
+    return {
+        "suspended": spec["suspend"].flag(),
+        "concurrency": spec["concurrencyPolicy"].choice(ALLOW, FORBID, REPLACE, ""),
+        "deadline": deadline.whole(0) * 1000 if deadline.given else None,
+        "keep": (spec[history[0]].whole(3), spec[history[1]].whole(1)),
+    }

@@ -1,0 +1,95 @@
+"""What is done for a schedule: its run is made, old ones go, and its status says so. Pure."""
+
+from msgspec import structs
+
+from fairway.domain.decision import Call, Decision, Heard, Reminder
+from fairway.hub.calls import EVENT, NOT_TAKEN, RUN, Place, RunWrite, failed
+from fairway.hub.messages import ScheduleSeen, Tend
+from fairway.hub.schedules.known_schedules import ScheduleObject
+from fairway.hub.schedules.work_due import WorkDue
+from fairway.hub.telling.events import note_of
+from fairway.hub.view import View
+from fairway.workloads.hub.objects import hub_object
+from fairway.workloads.schedules.registry import SCHEDULES
+
+_AGAIN_MS = 1_000
+_INVALID = "InvalidSchedule"
+_NOT_MADE = "FailedCreate"
+
+
+def schedule_seen(view: View, heard: Heard[object], message: ScheduleSeen, now: int) -> Decision:
+    """What cannot be read is said on the object; all else is looked at."""
+    uid = hub_object(message.kind, message.manifest).uid
+    if (left := view.schedules.left.get(uid)) is not None:
+        return _gone(left, heard)
+    known = view.schedules.get(uid)
+    if known is None or known.place != message.place:
+        return Decision()
+    _, wrong = known.read()
+    if not wrong:
+        return Decision(reminders=_look(known, now, now))
+    if heard.outcomes:
+        return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision()
+    if known.told == known.one.digest:
+        return Decision()
+    text = "; ".join(f"{one.field} {one.text}: {one.remedy}" for one in wrong)
+    return Decision(calls=(Call(EVENT, "", "", 0, note_of(known.one, _INVALID, text, known.one.digest)),))
+
+
+def _gone(left: ScheduleObject, heard: Heard[object]) -> Decision:
+    """Its runs go with it, whether the hub collects garbage or not."""
+    if heard.outcomes:
+        return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision()
+    names = tuple(sorted(run.name for run in left.runs.values()))
+    return Decision(calls=(Call(RUN, "", "", 0, _write(left, WorkDue(), names)),)) if names else Decision()
+
+
+def stirred(view: View, made: Decision, now: int) -> Decision:
+    """Schedules of which a run has ended, or is gone, are looked at."""
+    more = [one for uid in sorted(view.schedules.stirred) for one in _of(view, uid, now)]
+    return structs.replace(made, reminders=(*made.reminders, *more)) if more and not made.calls else made
+
+
+def _of(view: View, uid: str, now: int) -> tuple[Reminder, ...]:
+    known = view.schedules.get(uid)
+    return _look(known, now, now) if known is not None else ()
+
+
+def tend(view: View, heard: Heard[object], message: Tend, now: int) -> Decision:
+    known = view.schedules.get(message.uid)
+    if known is None or (known.number != message.number and not heard.outcomes):
+        return Decision()
+    if heard.outcomes:
+        return _made(known, heard, now)
+    what = known.work(now)
+    if what.make is None and not what.drop:
+        return Decision(reminders=_look(known, what.next, now, new=True))
+    return Decision(calls=(Call(RUN, "", "", 0, _write(known, what, tuple(run.name for run in what.drop))),))
+
+
+def _made(known: ScheduleObject, heard: Heard[object], now: int) -> Decision:
+    """Its hub was asked. What it refuses is said on the schedule, and tried at the next time."""
+    if failed(heard):
+        return Decision(again_in=_AGAIN_MS)
+    last = heard.outcomes[-1]
+    if last.call.verb == RUN and last.code == NOT_TAKEN:
+        note = note_of(known.one, _NOT_MADE, f"Its run was not made: {last.text}", str(now))
+        return Decision(calls=(Call(EVENT, "", "", 0, note),))
+    return Decision(reminders=_look(known, known.work(now).next, now, new=True))
+
+
+def _write(known: ScheduleObject, what: WorkDue, drop: tuple[str, ...]) -> RunWrite:
+    one = known.one
+    kind = SCHEDULES[one.kind]
+    left = [run for run in known.runs.values() if run.name not in drop]
+    made = kind.run_of(one.manifest, what.make) if what.make is not None else None
+    status = kind.status(left, what.make, one.namespace)
+    place = Place(one.kind, one.namespace, one.name, one.uid)
+    return RunWrite(place, kind.run, made, tuple(sorted(drop)), status, kind.part, what.make)
+
+
+def _look(known: ScheduleObject, at: int | None, now: int, new: bool = False) -> tuple[Reminder, ...]:
+    """A look at the schedule by then, unless one is under way that is not later, or this one was just that."""
+    if at is None or (not new and known.looked and known.looked <= max(at, now)):
+        return ()
+    return (Reminder(Tend(known.one.uid, at, known.number + 1), max(at - now, 1)),)

@@ -1,0 +1,59 @@
+"""What is to be done for a schedule now: which run is to be made, which runs go, and when to look again. Pure."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from fairway.workloads.schedules.schedule import FORBID, REPLACE, Run, Schedule
+
+# So long a controller of the hub may take to make a run; then there is none (ms). It and Fairway give a run the same
+# name, so that no run is made twice.
+PATIENCE_MS = 10_000
+# Of a schedule that does not catch up, a run that is later than this was missed (ms).
+_MISSED_MS = 60_000
+# Nobody waits longer for a look at the clock (ms).
+_LOOK_MS = 3_600_000
+
+
+class WorkDue(Struct, frozen=True):
+    """Makes the run that was meant for `make` (ms); the run of `passed` is left out for good. `drop` are runs that give
+    way to it, or that nobody keeps. `next` is when to look again."""
+
+    make: int | None = None
+    passed: int | None = None
+    drop: tuple[Run, ...] = ()
+    next: int | None = None
+
+
+def work_due(known: Schedule, runs: Sequence[Run], now: int, passed: int = 0, ours: bool = False) -> WorkDue:
+    """`passed`: what was meant until then was made or left out. `ours`: the last run was made by Fairway."""
+    old = _old(known, runs)
+    look = min(known.next(now) or now + _LOOK_MS, now + _LOOK_MS)
+    at = None if known.suspended else known.newest(max(known.since, passed), now)
+    if at is None:
+        return WorkDue(drop=old, next=look)
+    patience = 0 if ours else min(PATIENCE_MS, PATIENCE_MS if known.deadline is None else known.deadline // 2)
+    if now < at + patience:
+        return WorkDue(drop=old, next=min(at + patience, look))
+    active = tuple(one for one in runs if not one.ended)
+    if active and known.concurrency == FORBID:
+        # Where it waits, the end of the run that is under way brings the next look.
+        return WorkDue(passed=None if known.waits else at, drop=old, next=look)
+    if _too_late(known, now - at, patience):
+        return WorkDue(passed=at, drop=old, next=look)
+    return WorkDue(make=at, drop=(*old, *(active if known.concurrency == REPLACE else ())), next=look)
+
+
+def _too_late(known: Schedule, late: int, patience: int) -> bool:
+    if known.deadline is not None:
+        return late > known.deadline
+    return not known.catches_up and late > patience + _MISSED_MS
+
+
+def _old(known: Schedule, runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Runs that have ended, beyond those that are kept: the newest ones."""
+    gone: list[Run] = []
+    for well, most in zip((True, False), known.keep, strict=True):
+        ended = sorted((one for one in runs if one.ended and one.well == well), key=lambda one: one.created)
+        gone += ended[: max(len(ended) - most, 0)]
+    return tuple(gone)

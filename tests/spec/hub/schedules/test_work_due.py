@@ -1,0 +1,63 @@
+"""What is to be done for a schedule at a moment: by what it says, its runs, and who made the last one."""
+
+from typing import Any
+
+import pytest
+
+from fairway.hub.schedules.work_due import PATIENCE_MS, WorkDue, work_due
+from fairway.workloads.schedules.schedule import FORBID, REPLACE, Run, Schedule
+from fairway.workloads.schedules.timetable import Timetable
+
+MINUTE = 60_000
+HOURLY = (Timetable("0 * * * *"),)
+HOUR = 60 * MINUTE
+T = 1_000 * HOUR
+ACTIVE = Run("old", "u-old", "1")
+
+
+def due(now: int, *runs: Run, passed: int = 0, ours: bool = True, **more: Any) -> WorkDue:
+    return work_due(Schedule(HOURLY, T, **more), runs, now, passed, ours)
+
+
+def test_a_run_is_made_when_its_time_has_come_and_only_once() -> None:
+    assert due(T + HOUR - 1) == WorkDue(next=T + HOUR)
+    assert due(T + HOUR) == WorkDue(make=T + HOUR, next=T + 2 * HOUR)
+    assert due(T + HOUR + 5, passed=T + HOUR) == WorkDue(next=T + 2 * HOUR)
+
+
+def test_a_controller_of_the_hub_is_waited_for_until_it_is_known_that_there_is_none() -> None:
+    assert due(T + HOUR, ours=False) == WorkDue(next=T + HOUR + PATIENCE_MS)
+    assert due(T + HOUR + PATIENCE_MS, ours=False).make == T + HOUR
+    assert due(T + HOUR + 2_000, ours=False, deadline=4_000).make == T + HOUR, "and not longer than it may be late"
+
+
+@pytest.mark.parametrize(
+    ("more", "make", "passed"),
+    [
+        pytest.param({}, T + 5 * HOUR, None, id="of all that were missed the newest is made"),
+        pytest.param({"deadline": 10 * MINUTE}, None, T + 5 * HOUR, id="none that is too late"),
+        pytest.param({"deadline": 40 * MINUTE}, T + 5 * HOUR, None, id="one that is not"),
+        pytest.param({"catches_up": False}, None, T + 5 * HOUR, id="none where nothing is caught up with"),
+        pytest.param({"suspended": True}, None, None, id="none while it is suspended"),
+    ],
+)
+def test_runs_that_were_missed(more: dict[str, Any], make: int | None, passed: int | None) -> None:
+    found = due(T + 5 * HOUR + 30 * MINUTE, **more)
+    assert (found.make, found.passed) == (make, passed)
+
+
+def test_a_run_beside_another_one_as_the_schedule_says() -> None:
+    at = T + HOUR
+    assert due(at, ACTIVE).make == at
+    assert due(at, ACTIVE, concurrency=FORBID) == WorkDue(next=at + HOUR), "it waits for the end of the other"
+    assert due(at + MINUTE, Run("old", "u-old", "1", True, True), concurrency=FORBID).make == at
+    assert due(at, ACTIVE, concurrency=FORBID, waits=False).passed == at, "or is left out"
+    assert due(at, ACTIVE, concurrency=REPLACE) == WorkDue(make=at, drop=(ACTIVE,), next=at + HOUR)
+
+
+def test_the_newest_runs_that_have_ended_are_kept() -> None:
+    good = [Run(f"g{at}", f"u-g{at}", f"{at}", True, True) for at in range(5)]
+    bad = [Run(f"b{at}", f"u-b{at}", f"{at}", True) for at in range(3)]
+    found = due(T, *reversed(good), *bad, ACTIVE)
+    assert {one.name for one in found.drop} == {"g0", "g1", "b0", "b1"}
+    assert not due(T, *good, keep=(9, 9)).drop
