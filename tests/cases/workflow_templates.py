@@ -34,9 +34,9 @@ def workflow(*templates: Any, name: str = "train", **spec: Any) -> Json:
     return {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": metadata, "spec": made}
 
 
-def template(reference: Reference, *templates: Any, version: str = "1", **spec: Any) -> Json:
+def template(reference: Reference, *templates: Any, **spec: Any) -> Json:
     kind, namespace, name = reference
-    metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": version}
+    metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": "1"}
     if namespace:
         metadata["namespace"] = namespace
     made = {**({"templates": list(templates)} if templates else {}), **spec}

@@ -2,6 +2,7 @@
 
 from fairway.domain.decision import Decision, Heard, Reminder, Step
 from fairway.domain.held_object import released
+from fairway.hub.intake import template_changes
 from fairway.hub.intake.owners_wish import NOWHERE, changed, gone, look_again, orphan
 from fairway.hub.intake.submit import next_turn, resubmit, turn, turn_for
 from fairway.hub.messages import (
@@ -15,6 +16,7 @@ from fairway.hub.messages import (
     SettingsListed,
     Show,
     Tell,
+    TemplateSeen,
     Turn,
     Unbind,
     Wish,
@@ -24,6 +26,7 @@ from fairway.hub.telling.due import due, due_of
 from fairway.hub.telling.tell import show, tell, unbind
 from fairway.hub.view import View
 from fairway.wire import fleet
+from fairway.wire import jobs as wire
 from fairway.wire.envelope import JobMessage
 from fairway.workloads.hub.objects import hub_object
 
@@ -34,6 +37,8 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
             return setting_seen(view, heard, message, now)
         case SettingsListed():
             return listed(view, message, now)
+        case TemplateSeen():
+            return template_changes.decided(view, message, now)
         case ObjectSeen():
             return _object_seen(view, heard, message, now)
         case ObjectsListed():
@@ -97,6 +102,8 @@ def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, 
         orphan = (Reminder(Orphan(job.id)),) if view.objects.listed and job.state not in NOWHERE else ()
         return Decision(reminders=(*freed, *orphan), kept=kept)
     again = (Reminder(Wish(uid)),) if uid in view.objects.asked_again else ()
+    if not again and isinstance(message, wire.Queue) and message.attempt > 1 and uid in view.templates.uses:
+        again = (Reminder(Wish(uid, templates=True)),)
     kept = heard.id in known.pending.ids
     return Decision(reminders=(*freed, *again, *due_of(view, uid, now)), kept=kept)
 

@@ -10,6 +10,7 @@ from fairway.domain.tenancy.submission_limits import Limits
 from fairway.hub import remembering
 from fairway.hub.intake import noting as intake
 from fairway.hub.intake.after_turn import after_turn
+from fairway.hub.intake.known_templates import KnownTemplates
 from fairway.hub.intake.turns import SubmissionTurns, limited
 from fairway.hub.intake.waiting_objects import WaitingObjects
 from fairway.hub.job_object import client_of, job_of
@@ -25,6 +26,7 @@ from fairway.hub.messages import (
     SettingSeen,
     Show,
     Tell,
+    TemplateSeen,
     Turn,
     Wish,
 )
@@ -59,6 +61,7 @@ class HubMemory(JobsMemory[Hears]):
         self._forget()
 
     def _forget(self) -> None:
+        self.templates = KnownTemplates()
         self.hub_settings = SettingsInForce(WaitingObjects(), self._namespaces)
         self.turns = SubmissionTurns(self.hub_settings)
         self.objects = KnownObjects()
@@ -160,8 +163,8 @@ class HubMemory(JobsMemory[Hears]):
                 self._see_setting(message)
             case ComplaintsRead(keys):
                 self.hub_settings.complaints |= set(keys)
-            case ObjectSeen():
-                intake.object_seen(self, one, message, now)
+            case TemplateSeen() | ObjectSeen():
+                intake.seen(self, one, message, now)
             case ObjectsListed():
                 self.objects.listed = True
             case BindingSeen():

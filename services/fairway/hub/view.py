@@ -5,6 +5,7 @@ from typing import Protocol
 
 from fairway.domain.events import JobRows
 from fairway.domain.tenancy.submission_limits import Limits
+from fairway.hub.intake.known_templates import KnownTemplates
 from fairway.hub.intake.turns import SubmissionTurns
 from fairway.hub.known_objects import KnownObjects
 from fairway.hub.settings.settings_in_force import SettingsInForce
@@ -13,10 +14,11 @@ from fairway.workloads.hub.objects import HubObject, Key
 
 
 class View(JobRows, Protocol):
-    """The hub's objects that are jobs', its settings, who is to be submitted, and who is to be told. `looked` are the
-    settings in hand, by their key."""
+    """The hub's objects that are jobs', its settings, what jobs refer to, who is to be submitted, and who is to be
+    told. `looked` are the settings in hand, by their key."""
 
     hub_settings: SettingsInForce
+    templates: KnownTemplates
     turns: SubmissionTurns
     objects: KnownObjects
     telling: Telling

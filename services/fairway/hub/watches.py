@@ -1,4 +1,5 @@
-"""What the hub shows, put before the service as messages: settings first, then bindings, then jobs."""
+"""What the hub shows, put before the service as messages: settings and what jobs refer to first, then bindings, then
+jobs."""
 
 import asyncio
 from contextlib import aclosing
@@ -16,6 +17,7 @@ from fairway.hub.messages import (
     ObjectsListed,
     SettingSeen,
     SettingsListed,
+    TemplateSeen,
 )
 from fairway.hub.telling.bindings import DIGEST, JOB_LABEL, KIND, change_of, stamps_of
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
@@ -24,7 +26,7 @@ from fairway.runtime.service import LocalMessages
 from fairway.runtime.views.settings import complaint
 from fairway.wire import subjects
 from fairway.workloads.hub.objects import WATCHED
-from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS, referred_kinds
 
 log = structlog.get_logger()
 # An API that does not serve ResourceBindings is asked again this often (s).
@@ -45,11 +47,14 @@ class HubWatches:
         self._writes.served.clear()
         inbox.put(ComplaintsRead(await self._complaints(inbox)))
         settings = {kind: asyncio.Event() for kind in sorted(WATCHED)}
+        templates = {kind: asyncio.Event() for kind in referred_kinds()}
         jobs = {kind: asyncio.Event() for kind in sorted(KINDS)}
         async with asyncio.TaskGroup() as group:
             for kind, listed in settings.items():
                 group.create_task(self._settings(inbox, kind, listed))
-            for listed in settings.values():
+            for kind, listed in templates.items():
+                group.create_task(self._templates(inbox, kind, listed))
+            for listed in (*settings.values(), *templates.values()):
                 await listed.wait()
             group.create_task(self._bindings(inbox))
             for kind, listed in jobs.items():
@@ -75,6 +80,14 @@ class HubWatches:
                 listed.set()
             elif _is_object(change):
                 inbox.put(SettingSeen(kind, change.manifest, change.gone, next(self._places)))
+
+    async def _templates(self, inbox: LocalMessages, kind: str, listed: asyncio.Event) -> None:
+        async for change in self._hub.watch(kind):
+            await inbox.room()
+            if change.synced:
+                listed.set()
+            elif _is_object(change):
+                inbox.put(TemplateSeen(kind, change.manifest, change.gone, next(self._places)))
 
     async def _jobs(self, inbox: LocalMessages, kind: str, listed: asyncio.Event) -> None:
         async for change in self._hub.watch(kind):

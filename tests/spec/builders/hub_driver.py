@@ -17,7 +17,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Shown
 from fairway.workloads.hub.objects import WATCHED, HubObject
-from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS, referred_kinds
 from tests.spec.builders.hub_loop import HubLoop
 from tests.spec.builders.lives import Life
 from tests.spec.builders.scripted_hub import Json, Key
@@ -49,6 +49,7 @@ class HubDriver(HubLoop):
         for kind in sorted(WATCHED):
             self.see([key for key in self.hub.objects if key[0] == kind])
             self.inbox.local(local.SettingsListed(kind))
+        self.see([key for key in self.hub.objects if key[0] in referred_kinds()])
         if self.served:
             self._bindings()
         else:
@@ -82,7 +83,8 @@ class HubDriver(HubLoop):
             self._show(key[0], self.hub.objects[key])
 
     def _show(self, kind: str, manifest: Json, gone: bool = False) -> None:
-        seen = local.SettingSeen if kind in WATCHED else local.ObjectSeen
+        said = local.TemplateSeen if kind in referred_kinds() else local.ObjectSeen
+        seen = local.SettingSeen if kind in WATCHED else said
         self.inbox.local(seen(kind, manifest, gone, next(self._places)))
 
     def show(self, one: HubObject, status: Json) -> None:

@@ -90,6 +90,11 @@ class HubObject(Struct, frozen=True, dict=True):
             return None, error.reasons
 
     @cached_property
+    def refers(self) -> bool:
+        """Whether parts of a job's object stand in others."""
+        return self.kind in KINDS and KINDS[self.kind].refers(self.manifest)
+
+    @cached_property
     def settings(self) -> tuple[tuple[str, str], ...]:
         """Kind and name of the settings that a job's object names; none of one that is refused anyway."""
         try:

@@ -79,6 +79,11 @@ class Kind(ABC):
         """The object with what it refers to copied into it. Of any manifest, valid or not; it is not changed."""
         return WrittenOut(manifest)
 
+    def refers(self, manifest: dict[str, Any]) -> bool:
+        """Whether parts of it stand elsewhere."""
+        made = self.written_out(manifest, lambda reference: None)
+        return bool(made.used or made.wrong)
+
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         """Looks at what changes pods in other ways."""
         return

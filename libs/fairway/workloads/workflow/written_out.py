@@ -33,11 +33,8 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 def written_out(manifest: Json, find: Find) -> WrittenOut:
     problems = Problems()
     root = Field(manifest, problems)
-    if too_deep(_encode(manifest)):
-        root["spec"].wrong("is nested deeper than 64 levels", "flatten it", Code.TOO_LARGE)
-        return WrittenOut(manifest, wrong=tuple(problems.reasons))
-    if not isinstance(root["spec"].value, dict):
-        return WrittenOut(manifest)
+    if not isinstance(root["spec"].value, dict) or too_deep(_encode(manifest)):
+        return WrittenOut(manifest)  # nobody takes it
     specs = ReferencedSpecs(_namespace(manifest), find)
     spec = _Copies(specs).written(root["spec"])
     used = tuple(specs.seen)

@@ -3,6 +3,7 @@
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Put
 from fairway.domain.held_object import HeldObject
+from fairway.hub.intake.submit import lacking
 from fairway.hub.job_object import JobObject
 from fairway.hub.telling.pending_update import UNCLAIMED_MS, touch
 from fairway.hub.view import View
@@ -45,5 +46,5 @@ def _waits(view: View, known: JobObject, held: HeldObject | None, now: int) -> N
     elif not known.refused and one.uid in view.turns.rows.unread:
         view.turns.until[one.uid] = now + _LEAST_MS  # who has its name is read then
     else:
-        lacks = view.hub_settings.lacking(one)
+        lacks = lacking(view, one)
         view.turns.wait(one, lacks[0] if lacks else None)

@@ -12,11 +12,12 @@ from fairway.domain.held_object import HeldObject
 from fairway.domain.job import State
 from fairway.domain.submission import digest_of
 from fairway.domain.tenancy.submission_limits import limit_for
+from fairway.hub.intake import template_changes
 from fairway.hub.intake.owners_wish import revised
 from fairway.hub.intake.submit import submission_of
 from fairway.hub.job_object import JobObject, client_of, job_of, named, suspended, wish_of
 from fairway.hub.known_objects import KnownObjects
-from fairway.hub.messages import ObjectSeen
+from fairway.hub.messages import ObjectSeen, TemplateSeen
 from fairway.hub.telling import noting as telling
 from fairway.hub.telling.pending_update import SOON_MS, STATUS_MS, ToldUpdate, touch
 from fairway.hub.telling.statuses import hold
@@ -99,7 +100,14 @@ def refused_again(view: View, uid: str, now: int) -> None:
             view.objects[uid].refused = job.refused_as
 
 
-def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) -> None:
+def seen(view: View, heard: Heard[Any], message: ObjectSeen | TemplateSeen, now: int) -> None:
+    if isinstance(message, TemplateSeen):
+        template_changes.see(view, message)
+    else:
+        _object_seen(view, heard, message, now)
+
+
+def _object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) -> None:
     one = hub_object(message.kind, message.manifest)
     known = view.objects.get(one.uid)
     newest = view.objects.place
@@ -117,12 +125,13 @@ def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) ->
     elif known is not None and heard.outcomes and heard.outcomes[-1].ok and not known.wish.said:
         body = heard.outcomes[-1].body
         before = structs.replace(one, manifest=body) if body is not None else None
-        same = before is not None and wish_of(before) == wish_of(one)
+        same = before is not None and wish_of(before) == known.wish.digest
         known.wish.said = known.wish.digest if same else _OTHER
         known.wish.let_go = before is not None and suspended(before) and known.wish.suspended
 
 
 def _gone(view: View, one: HubObject) -> None:
+    view.templates.forget(one.uid)
     known = view.objects.there.pop(one.uid, None)
     if known is not None:
         view.objects.left[one.uid] = known
@@ -144,7 +153,8 @@ def _present(view: View, one: HubObject, place: int, now: int) -> None:
     if known.unread:
         return
     _see_status(known, one, now)
-    known.wish.digest = wish_of(one)
+    view.templates.note(one)
+    known.wish.digest = wish_of(view.templates.written(one).one)
     known.wish.suspended = suspended(one)
     known.wish.let_go &= known.wish.suspended
     if not known.submitted or known.refused:

@@ -100,6 +100,8 @@ JOBS = (
     _kind("batch.volcano.sh/v1alpha1", "Job", "vcjob", "vj", columns=_VOLCANO),
     _kind("bus.volcano.sh/v1alpha1", "Command"),
     _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=_WORKFLOW),
+    _kind("argoproj.io/v1alpha1", "WorkflowTemplate", "wftmpl", status=False),
+    _kind("argoproj.io/v1alpha1", "ClusterWorkflowTemplate", "clusterwftmpl", "cwft", namespaced=False, status=False),
     _kind("jobset.x-k8s.io/v1alpha2", "JobSet", columns=_JOBSET),
     _kind("ray.io/v1", "RayJob", columns=_RAY_JOB),
     _kind("ray.io/v1", "RayCluster", columns=_RAY_CLUSTER),
