@@ -7,19 +7,19 @@ from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.sources.slim_definitions import slimmed
 from fairway.workloads.crds import definitions
-from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS, referred_kinds
 
 
 async def define(plane: Plane, operators: Iterable[str], tools: Tools, *, hub: bool = False) -> None:
     """Installs the kinds of these operators, and waits until the API serves them.
 
     The kinds of an operator `training-volcano` are those of the module `training`. A hub gets the kinds of jobs alone,
-    and Fairway's own.
+    what these refer to, and Fairway's own.
     """
     modules = sorted({name.partition("-")[0] for name in operators})
     found = [slimmed(path) for module in modules for path in tools.crds(module)]
     if hub:
-        found = [crd for crd in found if _is_job(crd)]
+        found = [crd for crd in found if _is_for_jobs(crd)]
         found += definitions().values()
     if found:
         async with admin(plane) as api:
@@ -37,6 +37,7 @@ async def install(api: PlaneAdmin, crds: list[Json]) -> None:
                 await api.served(spec["names"]["kind"], f"{spec['group']}/{version['name']}")
 
 
-def _is_job(crd: Json) -> bool:
+def _is_for_jobs(crd: Json) -> bool:
     spec = crd["spec"]
-    return any(f"{spec['names']['kind']}.{spec['group']}/{one['name']}" in KINDS for one in spec["versions"])
+    known = {*KINDS, *referred_kinds()}
+    return any(f"{spec['names']['kind']}.{spec['group']}/{one['name']}" in known for one in spec["versions"])
