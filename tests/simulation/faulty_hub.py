@@ -12,7 +12,9 @@ from fairway.domain.submission import HUB_CLIENT, Submission, as_said
 from fairway.hub import decide, job_object, memory
 from fairway.hub.calls import Json, Place
 from fairway.hub.hub_writes import HubWrites
-from fairway.hub.intake import noting, owners_wish, submit
+from fairway.hub.intake import noting, owners_wish, submit, template_changes
+from fairway.hub.job_object import JobObject
+from fairway.hub.messages import TemplateSeen
 from fairway.hub.settings import judge
 from fairway.hub.settings.settings_in_force import SettingsInForce
 from fairway.hub.telling import bindings, statuses, tell
@@ -56,6 +58,17 @@ def sleeping(patch: Patch) -> None:
         return [each for each in taken(self, one) if not each.manifest["metadata"].get("labels")]
 
     patch.setattr(SettingsInForce, "taken", unheard)
+
+
+def unmindful(patch: Patch) -> None:
+    """A held object is not woken when its template comes."""
+    users = template_changes._users
+    held = template_changes._handed_on
+
+    def others(view: View, message: TemplateSeen) -> list[JobObject]:
+        return [one for one in users(view, message) if held(one)]
+
+    patch.setattr(template_changes, "_users", others)
 
 
 def overwriting(patch: Patch) -> None:

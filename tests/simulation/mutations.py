@@ -33,6 +33,7 @@ MUTATIONS = (
     hub.despairing,
     hub.mistaken,
     hub.sleeping,
+    hub.unmindful,
     hub.overwriting,
     hub.forgiving,
     hub.stubborn,

@@ -36,6 +36,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "despairing": ("hub status", ("rough with a hub", 1)),
     "mistaken": ("hub held", ("calm with a hub", 0)),
     "sleeping": ("hub held", ("calm with a hub", 0)),
+    "unmindful": ("hub held", ("calm with a hub", 1)),
     "overwriting": ("hub status", ("rough with a hub", 22)),
     "forgiving": ("hub status", ("rough with a hub", 0)),
     "stubborn": ("hub wish", ("calm with a hub", 0)),

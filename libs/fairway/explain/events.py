@@ -12,6 +12,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Reason
+from fairway.wire.spec import Template
 
 Told = tuple[str, tuple[str, ...]]
 
@@ -58,7 +59,13 @@ def _understood(spec: wire.JobSpec) -> tuple[str, ...]:
     return (
         f"pod sets: {wording.pod_sets(spec.workload)}",
         f"policy: {spec.policy}; at most {wording.many(spec.attempts, 'attempt')}",
+        *(f"written out with {_template(one)}" for one in (spec.hub.templates if spec.hub is not None else ())),
     )
+
+
+def _template(one: Template) -> str:
+    where = f"{one.namespace}/{one.name}" if one.namespace else one.name
+    return f"{one.kind.partition('.')[0]} {where}, version {one.version} ({one.digest[:12]})"
 
 
 def _rejected(job: Job, message: wire.Rejected) -> Told:

@@ -105,6 +105,8 @@ class Code(StrEnum):
     NEEDS_ROOM = "NeedsRoom"
     BEING_STARTED = "BeingStarted"
     ANOTHER_OBJECT = "AnotherObject"
+    # Waiting before the door: it refers to a template that the hub does not have.
+    UNKNOWN_TEMPLATE = "UnknownTemplate"
     # A later version's, which this one does not know; its sentence says what it is.
     UNKNOWN = "Unknown"
 

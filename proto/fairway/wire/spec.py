@@ -34,11 +34,26 @@ class ManifestRef(Struct, frozen=True):
     size: int
 
 
+class Template(Struct, frozen=True, omit_defaults=True):
+    """An object of the hub that a job's object refers to, such as a WorkflowTemplate, as it was when it was copied into
+    the job's manifest. `kind` is `Kind.group/version`, `digest` that of its spec."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    version: str
+    digest: str
+
+
 class HubRef(Struct, frozen=True, omit_defaults=True):
-    """The object on the hub that this job stands for."""
+    """The object on the hub that this job stands for. `templates` are copied into the manifest, and `wish` is a digest
+    of the object as its owner wrote it, where that is another than the manifest."""
 
     uid: str
     plural: str = ""
+    templates: tuple[Template, ...] = ()
+    wish: str = ""
 
 
 class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -77,7 +77,8 @@ def _running(heard: Heard[object], job: Job, seen: Understood, now: int) -> Deci
     if refusal := _fixed(job, outcome.body.manifest, seen.manifest):
         return _unchanged(heard, job, seen, now, refusal)
     new = seen.spec
-    spec = msgspec.structs.replace(job.spec, workload=new.workload, labels=new.labels, manifest=new.manifest)
+    kept = {"workload": new.workload, "labels": new.labels, "manifest": new.manifest}
+    spec = msgspec.structs.replace(job.spec, **kept, hub=_object(job.spec, new))
     head = _head(heard, job, now)
     adjust = wire.Adjust(**head, attempt=job.attempt, cluster=job.cluster, spec=spec)
     return Decision((aside(SERVICE, heard, adjust),))
@@ -143,7 +144,15 @@ def _fixed(job: Job, before: dict[str, Any] | None, after: dict[str, Any]) -> Re
 def _same_owner(job: Job, spec: wire.JobSpec) -> wire.JobSpec:
     """Whoever changes it, it stays whose it was."""
     assert job.spec is not None, "asked of jobs that were admitted"
-    return msgspec.structs.replace(spec, hub=job.spec.hub, client=job.spec.client, who=job.spec.who)
+    return msgspec.structs.replace(spec, hub=_object(job.spec, spec), client=job.spec.client, who=job.spec.who)
+
+
+def _object(was: wire.JobSpec, now: wire.JobSpec) -> wire.HubRef | None:
+    """The same, with the templates that are copied into the manifest of now."""
+    if was.hub is None:
+        return None
+    said = now.hub or wire.HubRef(was.hub.uid)
+    return msgspec.structs.replace(was.hub, templates=said.templates, wish=said.wish)
 
 
 def _unchanged(heard: Heard[object], job: Job, seen: Understood, now: int, why: Reason) -> Decision:

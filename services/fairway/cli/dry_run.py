@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from fairway.cli.entries import Entry, entry
-from fairway.cli.manifests import JOB, POLICY, Document
+from fairway.cli.manifests import JOB, POLICY, TEMPLATE, Document
 from fairway.domain.quota.charge import total
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.tenancy.entitlement import payers
@@ -30,7 +30,7 @@ _SUFFIX = "xxxxx"
 
 def check(documents: Sequence[Document]) -> list[Entry]:
     """One entry for each document, in their order."""
-    read = [(one, found) for one in documents if one.role != JOB and (found := _tried(one)) is not None]
+    read = [(one, found) for one in documents if one.role not in (JOB, TEMPLATE) and (found := _tried(one)) is not None]
     trees = [found for one, found in read if one.kind == TREE]
     profiles = [found for one, found in read if one.kind == PROFILE]
     rules = _Rules([found for one, found in read if one.role == POLICY], trees[-1] if trees else None, profiles)
@@ -53,7 +53,7 @@ def _tried(document: Document) -> Any:
 
 
 def _check(document: Document, rules: _Rules) -> Entry:
-    if document.reasons:
+    if document.reasons or document.role == TEMPLATE:
         return entry(document, document.reasons)
     try:
         if document.role == JOB:

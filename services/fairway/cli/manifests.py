@@ -9,12 +9,15 @@ from msgspec import Struct
 
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.hub.objects import SETTINGS, WIDE
+from fairway.workloads.kinds.registry import referred_kinds
 from fairway.workloads.reading.parse import parse_documents
+from fairway.workloads.references import is_wide
 from fairway.workloads.settings.policies import is_policy
 
 POLICY = "policy"
 SETTING = "setting"
 JOB = "job"
+TEMPLATE = "template"
 _SUFFIXES = (".yaml", ".yml", ".json")
 _STDIN = "standard input"
 
@@ -28,7 +31,9 @@ class Document(Struct, frozen=True):
 
     @property
     def role(self) -> str:
-        """What the hub is not set up with has to be a job."""
+        """What neither sets up the hub nor is copied into jobs has to be a job."""
+        if self.key in referred_kinds():
+            return TEMPLATE
         return POLICY if is_policy(self.manifest) else SETTING if self.key in SETTINGS else JOB
 
     @property
@@ -43,7 +48,7 @@ class Document(Struct, frozen=True):
     @property
     def namespace(self) -> str:
         """Empty for what stands above namespaces."""
-        if self.kind in WIDE:
+        if self.kind in WIDE or (self.role == TEMPLATE and is_wide(self.key)):
             return ""
         return str(self._metadata.get("namespace") or "default")[:80]
 

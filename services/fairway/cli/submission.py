@@ -9,7 +9,7 @@ import msgspec
 
 from fairway.cli import batches, dry_run
 from fairway.cli.entries import Entry, reasons_of, refused, set_on_fleet, taken
-from fairway.cli.manifests import JOB, POLICY, SETTING, Document
+from fairway.cli.manifests import JOB, POLICY, SETTING, TEMPLATE, Document
 from fairway.client.api import ENDED, Api, GatewayRefusal
 from fairway.client.failure import DENIED, JOB_CANCELLED, JOB_FAILED, TIMEOUT, USAGE, Failure, say
 from fairway.explain.wording import listed
@@ -29,7 +29,7 @@ def send(documents: Sequence[Document], api: Api, wait: bool, timeout: str) -> t
     seconds = duration(timeout) if timeout else None
     policies = [one for one in documents if one.role == POLICY]
     said: dict[int, Entry] = {}
-    for role in (SETTING, POLICY):
+    for role in (SETTING, POLICY, TEMPLATE):
         said |= {index: _send(api, one, policies) for index, one in enumerate(documents) if one.role == role}
     said |= _jobs(api, {index: one for index, one in enumerate(documents) if one.role == JOB}, policies)
     _idle(documents, policies)
@@ -61,7 +61,7 @@ def duration(text: str) -> float:
 
 
 def _send(api: Api, one: Document, policies: Sequence[Document]) -> Entry:
-    if one.reasons or one.role == POLICY:
+    if one.reasons or one.role in (POLICY, TEMPLATE):
         return dry_run.check([one])[0]
     try:
         if one.role == SETTING:

@@ -25,8 +25,9 @@ def submit(
     url: Url = "",
     token_file: TokenFile = "",
 ) -> None:
-    """Submit jobs. Policies in the same files travel with the jobs that they select; an ElasticQuotaTree, Queues,
-    PriorityClasses and TenantProfiles are set on the fleet first.
+    """Submit jobs. Policies in the same files travel with the jobs that they select; templates of workflows are copied
+    into those that refer to them; an ElasticQuotaTree, Queues, PriorityClasses and TenantProfiles are set on the fleet
+    first.
 
     Ends with 0 when all was accepted (with --wait: succeeded), 4 when something was refused, 5 when the time was up,
     6 when the fleet cannot be reached, 10 when a job failed, 11 when one was cancelled.
@@ -35,10 +36,11 @@ def submit(
     from fairway.cli.entries import render
     from fairway.cli.manifests import read_all
     from fairway.cli.submission import send
+    from fairway.cli.templates import written_out
     from fairway.client.api import connect
 
     check_output(output, "name")
-    documents = read_all(files)
+    documents = written_out(read_all(files))
     code = 0
     if dry_run:
         entries = offline.check(documents)

@@ -1,7 +1,8 @@
 """From what the hub shows and the record says to what is said, held, and written back. Pure."""
 
-from fairway.domain.decision import Decision, Heard, Reminder, Step
-from fairway.domain.held_object import released
+from fairway.domain.decision import Decision, Heard, Reminder
+from fairway.hub.intake import template_changes
+from fairway.hub.intake.all_listed import all_listed
 from fairway.hub.intake.owners_wish import NOWHERE, changed, gone, look_again, orphan
 from fairway.hub.intake.submit import next_turn, resubmit, turn, turn_for
 from fairway.hub.messages import (
@@ -16,6 +17,7 @@ from fairway.hub.messages import (
     SettingsListed,
     Show,
     Tell,
+    TemplateSeen,
     Tend,
     Turn,
     Unbind,
@@ -27,6 +29,7 @@ from fairway.hub.telling.due import due, due_of
 from fairway.hub.telling.tell import show, tell, unbind
 from fairway.hub.view import View
 from fairway.wire import fleet
+from fairway.wire import jobs as wire
 from fairway.wire.envelope import JobMessage
 from fairway.workloads.hub.objects import hub_object
 
@@ -37,12 +40,14 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
             return setting_seen(view, heard, message, now)
         case SettingsListed():
             return listed(view, message, now)
+        case TemplateSeen():
+            return template_changes.decided(view, message, now)
         case ObjectSeen():
             return stirred(view, _object_seen(view, heard, message, now), now)
         case ScheduleSeen():
             return schedule_seen(view, heard, message, now)
         case ObjectsListed():
-            return _all_listed(view, now)
+            return all_listed(view, now)
         case BindingsListed():
             return Decision(reminders=due(view, now))
         case JobMessage() | fleet.Shown():
@@ -104,16 +109,7 @@ def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, 
         orphan = (Reminder(Orphan(job.id)),) if view.objects.listed and job.state not in NOWHERE else ()
         return Decision(reminders=(*freed, *orphan), kept=kept)
     again = (Reminder(Wish(uid)),) if uid in view.objects.asked_again else ()
+    if not again and isinstance(message, wire.Queue) and message.attempt > 1 and uid in view.templates.uses:
+        again = (Reminder(Wish(uid, templates=True)),)
     kept = heard.id in known.pending.ids
     return Decision(reminders=(*freed, *again, *due_of(view, uid, now)), kept=kept)
-
-
-def _all_listed(view: View, now: int) -> Decision:
-    """Jobs whose object was deleted while nobody looked, and objects that were to be told of meanwhile. What was said
-    of objects that are not there is for nobody."""
-    orphans = tuple(Reminder(Orphan(name)) for name in view.objects.unseen.values())
-    early = [word for words in view.objects.early.values() for word in words]
-    orphans += tuple(Reminder(Orphan(name)) for name in dict.fromkeys(one.message.job for one in early))
-    gone = tuple(Step(released(one)) for one in view.objects.held_before.values())
-    reminders = (*orphans, *due(view, now), *next_turn(view, now))
-    return Decision(gone, reminders=reminders, done=tuple(one.id for one in early))

@@ -11,6 +11,7 @@ from fairway.domain.names import job_id
 from fairway.domain.submission import HUB_CLIENT
 from fairway.hub.telling.pending_update import PendingUpdate, ToldUpdate
 from fairway.wire.reasons import Reason
+from fairway.wire.spec import HubRef, Template
 from fairway.workloads.hub.objects import HubObject, cleaned
 from fairway.workloads.hub_status import StatusWord
 from fairway.workloads.kinds.registry import KINDS
@@ -50,10 +51,10 @@ class ObjectStatus(Struct):
 
 
 class OwnersWish(Struct):
-    """The `digest` of the manifest as it was seen last, and whether that is `suspended`; what of it Fairway knows:
-    `said` is the digest of the manifest that was handed on last (empty: not known), `asked` that of the same with its
-    policies, as the answer to it names it; `refusal` is why that is not taken over. Of one that was handed on although
-    it was suspended (up to 0.2.0 that held nobody) it is remembered that it was `let_go`."""
+    """The `digest` of the manifest as it was seen last, written out, and whether that is `suspended`; what of it
+    Fairway knows: `said` is the digest of the manifest that was handed on last (empty: not known), `asked` that of the
+    same with its policies, as the answer to it names it; `refusal` is why that is not taken over. Of one that was
+    handed on although it was suspended (up to 0.2.0 that held nobody) it is remembered that it was `let_go`."""
 
     digest: str = ""
     suspended: bool = False
@@ -103,6 +104,11 @@ def wish_of(one: HubObject) -> str:
     manifest = cleaned(one.manifest)
     path = KINDS[one.kind].suspend_path
     return sha256(_encode(_without(manifest, path) if path else manifest)).hexdigest()
+
+
+def ref_of(one: HubObject, templates: tuple[Template, ...]) -> HubRef:
+    """With the `templates` that were copied into what is submitted for it."""
+    return HubRef(one.uid, KINDS[one.kind].plural, templates, wish_of(one) if one.refers else "")
 
 
 def _without(manifest: Json, path: tuple[str, ...]) -> Json:

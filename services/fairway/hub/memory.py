@@ -9,7 +9,9 @@ from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.domain.tenancy.submission_limits import Limits
 from fairway.hub import remembering
 from fairway.hub.intake import noting as intake
+from fairway.hub.intake import template_changes
 from fairway.hub.intake.after_turn import after_turn
+from fairway.hub.intake.known_templates import KnownTemplates
 from fairway.hub.intake.turns import SubmissionTurns, limited
 from fairway.hub.intake.waiting_objects import WaitingObjects
 from fairway.hub.job_object import client_of, job_of
@@ -26,6 +28,7 @@ from fairway.hub.messages import (
     SettingSeen,
     Show,
     Tell,
+    TemplateSeen,
     Turn,
     Wish,
 )
@@ -62,6 +65,7 @@ class HubMemory(JobsMemory[Hears]):
         self._forget()
 
     def _forget(self) -> None:
+        self.templates = KnownTemplates()
         self.hub_settings = SettingsInForce(WaitingObjects(), self._namespaces)
         self.turns = SubmissionTurns(self.hub_settings)
         self.objects = KnownObjects()
@@ -164,7 +168,7 @@ class HubMemory(JobsMemory[Hears]):
                 self._see_setting(message)
             case ComplaintsRead(keys):
                 self.hub_settings.complaints |= set(keys)
-            case ObjectSeen() | ScheduleSeen():
+            case ObjectSeen() | TemplateSeen() | ScheduleSeen():
                 self._see_object(one, message, now)
             case ObjectsListed():
                 self.objects.listed = True
@@ -180,12 +184,15 @@ class HubMemory(JobsMemory[Hears]):
             case JobMessage() | fleet.Shown():
                 telling.of_job(self, one, now)
 
-    def _see_object(self, one: Heard[Hears], message: ObjectSeen | ScheduleSeen, now: int) -> None:
-        if isinstance(message, ScheduleSeen):
-            schedules.seen(self, message)
-        else:
-            intake.object_seen(self, one, message, now)
-            schedules.run_seen(self, message)
+    def _see_object(self, one: Heard[Hears], message: ObjectSeen | TemplateSeen | ScheduleSeen, now: int) -> None:
+        match message:
+            case TemplateSeen():
+                template_changes.see(self, message)
+            case ScheduleSeen():
+                schedules.seen(self, message)
+            case ObjectSeen():
+                intake.object_seen(self, one, message, now)
+                schedules.run_seen(self, message)
 
     def _see_setting(self, message: SettingSeen) -> None:
         one = seen_as(message)

@@ -33,6 +33,15 @@ class ComplaintsRead(Struct, frozen=True, tag=True):
     keys: tuple[tuple[str, str, str], ...]
 
 
+class TemplateSeen(Struct, frozen=True, tag=True):
+    """An object in which parts of jobs stand, likewise."""
+
+    kind: str
+    manifest: dict[str, Any]
+    gone: bool = False
+    place: int = 0
+
+
 class ObjectSeen(Struct, frozen=True, tag=True):
     """An object of a job kind, likewise."""
 
@@ -93,9 +102,11 @@ class Resubmit(Struct, frozen=True, tag=True):
 
 
 class Wish(Struct, frozen=True, tag=True):
-    """Whether the object of that uid says what its job says is to be looked at on the hub itself."""
+    """Whether the object of that uid says what its job says is to be looked at on the hub itself; of `templates` only
+    if what it refers to has changed while the job waits."""
 
     uid: str
+    templates: bool = False
 
 
 class Show(Struct, frozen=True, tag=True):
@@ -130,6 +141,7 @@ Watched = (
     SettingSeen
     | SettingsListed
     | ComplaintsRead
+    | TemplateSeen
     | ObjectSeen
     | ObjectsListed
     | BindingSeen

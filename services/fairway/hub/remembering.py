@@ -37,6 +37,7 @@ from fairway.hub.view import View
 from fairway.runtime.service import Remembered
 from fairway.wire.spec import ManifestRef
 from fairway.workloads.hub.objects import HubObject, Key
+from fairway.workloads.references import Reference, Referenced
 from fairway.workloads.settings.policies import read_policy
 from fairway.workloads.settings.policy_limits import PolicySize
 
@@ -170,6 +171,10 @@ def _settings(known: View) -> Any:
     return known.hub_settings
 
 
+def _templates(known: View) -> Any:
+    return known.templates
+
+
 def _turns(known: View) -> Any:
     return known.turns
 
@@ -197,6 +202,13 @@ _TABLES: Mapping[str, _Table] = {
     "newest": _dict(_settings, "newest", Full, int),
     "spoke": _dict(_settings, "spoke", str, str),
     "changed_at": _value(_settings, "changed_at", int),
+    "templates": _dict(_templates, "there", Reference, Referenced),
+    "template_places": _dict(_templates, "places", Reference, int),
+    "uses": _Table(
+        lambda known: known.templates.uses.items(),
+        tuple[str, tuple[Reference, ...]],
+        lambda known, entry: known.templates.take(*entry),
+    ),
     "waiting": _Table(_waiting, tuple[HubObject, _Lacks], _take_waiting),
     "ready": _dict(_turns, "ready", str, HubObject),
     "until": _dict(_turns, "until", str, int),

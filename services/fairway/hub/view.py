@@ -5,6 +5,7 @@ from typing import Protocol
 
 from fairway.domain.events import JobRows
 from fairway.domain.tenancy.submission_limits import Limits
+from fairway.hub.intake.known_templates import KnownTemplates
 from fairway.hub.intake.turns import SubmissionTurns
 from fairway.hub.known_objects import KnownObjects
 from fairway.hub.schedules.known_schedules import KnownSchedules
@@ -14,10 +15,11 @@ from fairway.workloads.hub.objects import HubObject, Key
 
 
 class View(JobRows, Protocol):
-    """The hub's objects that are jobs', its settings, who is to be submitted, who is to be told, and its schedules.
-    `looked` are the settings in hand, by their key."""
+    """The hub's objects that are jobs', its settings, what jobs refer to, who is to be submitted, who is to be told,
+    and its schedules. `looked` are the settings in hand, by their key."""
 
     hub_settings: SettingsInForce
+    templates: KnownTemplates
     turns: SubmissionTurns
     objects: KnownObjects
     telling: Telling

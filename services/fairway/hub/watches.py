@@ -1,4 +1,5 @@
-"""What the hub shows, put before the service as messages: settings first, then bindings, schedules, and jobs."""
+"""What the hub shows, put before the service as messages: settings and what jobs refer to first, then bindings, then
+schedules and jobs."""
 
 import asyncio
 from contextlib import aclosing
@@ -17,6 +18,7 @@ from fairway.hub.messages import (
     ScheduleSeen,
     SettingSeen,
     SettingsListed,
+    TemplateSeen,
 )
 from fairway.hub.telling.bindings import DIGEST, JOB_LABEL, KIND, change_of, stamps_of
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
@@ -25,7 +27,7 @@ from fairway.runtime.service import LocalMessages
 from fairway.runtime.views.settings import complaint
 from fairway.wire import subjects
 from fairway.workloads.hub.objects import WATCHED
-from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS, referred_kinds
 from fairway.workloads.schedules.registry import SCHEDULES
 
 log = structlog.get_logger()
@@ -47,14 +49,17 @@ class HubWatches:
         self._writes.served.clear()
         inbox.put(ComplaintsRead(await self._complaints(inbox)))
         settings = {kind: asyncio.Event() for kind in sorted(WATCHED)}
+        templates = {kind: asyncio.Event() for kind in referred_kinds()}
+        schedules = {kind: asyncio.Event() for kind in sorted(SCHEDULES)}
         jobs = {kind: asyncio.Event() for kind in sorted(KINDS)}
         async with asyncio.TaskGroup() as group:
             for kind, listed in settings.items():
                 group.create_task(self._settings(inbox, kind, listed))
-            for listed in settings.values():
+            for kind, listed in templates.items():
+                group.create_task(self._objects(inbox, kind, listed, TemplateSeen))
+            for listed in (*settings.values(), *templates.values()):
                 await listed.wait()
             group.create_task(self._bindings(inbox))
-            schedules = {kind: asyncio.Event() for kind in sorted(SCHEDULES)}
             for kind, listed in schedules.items():
                 group.create_task(self._objects(inbox, kind, listed, ScheduleSeen))
             for listed in schedules.values():
@@ -84,7 +89,11 @@ class HubWatches:
                 inbox.put(SettingSeen(kind, change.manifest, change.gone, next(self._places)))
 
     async def _objects(
-        self, inbox: LocalMessages, kind: str, listed: asyncio.Event, message: type[ObjectSeen] | type[ScheduleSeen]
+        self,
+        inbox: LocalMessages,
+        kind: str,
+        listed: asyncio.Event,
+        message: type[ObjectSeen | ScheduleSeen | TemplateSeen],
     ) -> None:
         async for change in self._hub.watch(kind):
             await inbox.room()

@@ -12,6 +12,7 @@ from fairway.domain.submission import digest_of
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import Template
 from tests.spec.admission.revisions import (
     ADA,
     GOLD,
@@ -52,6 +53,17 @@ def test_of_a_job_that_waits_the_new_manifest_is_understood_and_passed_on(life: 
 def test_whoever_changes_it_the_job_stays_whose_it_was() -> None:
     (said,) = events(first_look(queued(), body(parallelism=1), client="hub:u-2", who=Actor("eve", "hub")))
     assert (said.spec.client, said.spec.who, said.spec.hub) == ("team-a/hub:u-1", ADA, HUB)
+
+
+@pytest.mark.parametrize("through", ["the hub", "another door"])
+def test_the_record_has_the_templates_of_the_manifest_that_counts(through: str) -> None:
+    lib = Template("WorkflowTemplate.argoproj.io/v1alpha1", "team-a", "lib", "u-9", "7", "d" * 32)
+    hub = msgspec.structs.replace(HUB, templates=(lib,), wish="w")
+    (said,) = events(first_look(queued(), body(parallelism=1), hub=hub if through == "the hub" else None))
+    assert said.spec.hub == (hub if through == "the hub" else HUB)
+    life = queued().then(wire.Amended, spec=msgspec.structs.replace(queued().now.spec, hub=hub))
+    (again,) = events(first_look(life, body(parallelism=1)))
+    assert again.spec.hub == HUB
 
 
 def test_its_queue_annotation_is_read_anew() -> None:

@@ -17,7 +17,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Shown
 from fairway.workloads.hub.objects import WATCHED, HubObject
-from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.kinds.registry import KINDS, referred_kinds
 from fairway.workloads.schedules.registry import SCHEDULES
 from tests.spec.builders.hub_loop import HubLoop
 from tests.spec.builders.lives import Life
@@ -50,6 +50,7 @@ class HubDriver(HubLoop):
         for kind in sorted(WATCHED):
             self.see([key for key in self.hub.objects if key[0] == kind])
             self.inbox.local(local.SettingsListed(kind))
+        self.see([key for key in self.hub.objects if key[0] in referred_kinds()])
         if self.served:
             self._bindings()
         else:
@@ -84,12 +85,7 @@ class HubDriver(HubLoop):
             self._show(key[0], self.hub.objects[key])
 
     def _show(self, kind: str, manifest: Json, gone: bool = False) -> None:
-        seen: type[local.SettingSeen | local.ScheduleSeen | local.ObjectSeen] = local.ObjectSeen
-        if kind in WATCHED:
-            seen = local.SettingSeen
-        elif kind in SCHEDULES:
-            seen = local.ScheduleSeen
-        self.inbox.local(seen(kind, manifest, gone, next(self._places)))
+        self.inbox.local(_seen_as(kind)(kind, manifest, gone, next(self._places)))
 
     def show(self, one: HubObject, status: Json) -> None:
         """Somebody else writes the status of an object."""
@@ -166,3 +162,12 @@ class HubDriver(HubLoop):
     def events(self, one: HubObject) -> list[str]:
         """The reasons of the Events that were written about it."""
         return [reason for name, reason, _ in self.hub.notes if name == one.name]
+
+
+def _seen_as(kind: str) -> type[local.SettingSeen | local.TemplateSeen | local.ScheduleSeen | local.ObjectSeen]:
+    """The message in which a watch of this kind shows an object."""
+    if kind in WATCHED:
+        return local.SettingSeen
+    if kind in SCHEDULES:
+        return local.ScheduleSeen
+    return local.TemplateSeen if kind in referred_kinds() else local.ObjectSeen

@@ -9,13 +9,13 @@ from fairway.domain.submission import Asked, cancellation, submission
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.hub.ends import ended
 from fairway.workloads.hub.objects import (
     SETTINGS,
     HubObject,
     child_of_job,
     cleaned,
     configured,
-    ended,
     hub_object,
     leaving,
     not_taken,

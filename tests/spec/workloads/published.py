@@ -16,6 +16,7 @@ from fairway.lab.kubereal.sources.examples import MODULES, folder, is_example
 from fairway.wire.reasons import Refused
 from fairway.workloads.kinds import registry
 from fairway.workloads.reading.parse import with_name
+from fairway.workloads.references import Find, Reference, Referenced, referenced
 from tests.cases.pod_flaws import Json
 
 VERDICTS = Path(__file__).parent / "fixtures" / "published" / "verdicts.yaml"
@@ -32,13 +33,17 @@ def source(module: str) -> Path:
 @cache
 def verdicts(module: str) -> dict[str, str]:
     """By file, and by number where a file holds several jobs."""
-    return {name: verdict(job) for name, job in _jobs(source(module))}
+    find = _templates(source(module)).get
+    return {name: verdict(job, find) for name, job in _jobs(source(module))}
 
 
-def verdict(job: Json) -> str:
+def verdict(job: Json, find: Find) -> str:
     """`accepted`, or the first field that is refused with the cause, or with what of a TenantProfile would allow it."""
+    made = registry.KINDS[f"{job['kind']}.{job['apiVersion']}"].written_out(with_name(job, "x"), find)
     try:
-        registry.read(with_name(job, "x"))
+        if made.wrong:
+            raise Refused(*made.wrong)
+        registry.read(made.manifest)
     except Refused as error:
         return "; ".join(
             dict.fromkeys(f"{one.code.value} {one.field} ({_allowing(one.remedy)})" for one in error.reasons)
@@ -56,13 +61,25 @@ def _at(words: list[str]) -> int:
 
 
 def _jobs(module: Path) -> Iterator[tuple[str, Json]]:
-    for path in sorted(module.rglob("*.yaml")):
-        name = path.relative_to(module)
-        if not is_example(name):
-            continue
-        found = [one for one in _documents(path) if f"{one.get('kind')}.{one.get('apiVersion')}" in registry.KINDS]
+    for path in _examples(module):
+        found = [one for one in _documents(path) if _kind(one) in registry.KINDS]
         for number, one in enumerate(found, 1):
-            yield f"{name}{f' ({number})' if len(found) > 1 else ''}", one
+            yield f"{path.relative_to(module)}{f' ({number})' if len(found) > 1 else ''}", one
+
+
+def _templates(module: Path) -> dict[Reference, Referenced]:
+    """What jobs refer to, where they are applied together."""
+    kinds = registry.referred_kinds()
+    found = [one for path in _examples(module) for one in _documents(path) if _kind(one) in kinds]
+    return {one.reference: one for one in (referenced(_kind(each), each) for each in found)}
+
+
+def _examples(module: Path) -> list[Path]:
+    return [path for path in sorted(module.rglob("*.yaml")) if is_example(path.relative_to(module))]
+
+
+def _kind(one: Json) -> str:
+    return f"{one.get('kind')}.{one.get('apiVersion')}"
 
 
 def _documents(path: Path) -> list[dict[str, Any]]:

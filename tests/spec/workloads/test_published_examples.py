@@ -16,7 +16,7 @@ def test_every_example_is_judged_as_it_is_written_down(module: str) -> None:
 
 
 def test_what_is_refused_is_nothing_that_an_administrator_could_not_allow() -> None:
-    """But for the few that no fleet could run: of templates that lie elsewhere nobody knows the size."""
+    """But for the few that no fleet could run."""
     refused = [one for found in KNOWN.values() for one in found.values() if one != ACCEPTED]
     unsafe = [one for one in refused if one.startswith("UnsafePod")]
     assert unsafe and all("(TenantProfile spec." in one for one in unsafe)
@@ -26,4 +26,4 @@ def test_what_is_refused_is_nothing_that_an_administrator_could_not_allow() -> N
 @pytest.mark.usefixtures("kubernetes")
 def test_most_of_them_are_accepted() -> None:
     every = [verdict for module in MODULES for verdict in verdicts(module).values()]
-    assert (every.count(ACCEPTED), len(every)) == (310, 360)
+    assert (every.count(ACCEPTED), len(every)) == (321, 360)

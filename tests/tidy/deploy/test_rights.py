@@ -33,6 +33,8 @@ def test_each_account_on_the_hub_has_what_its_processes_do_there_and_one_has_it_
             ("jobs/status", "patch"),
             ("events", "create"),
             ("resourcebindings", "patch"),
+            ("workflowtemplates", "watch"),
+            ("clusterworkflowtemplates", "list"),
         ],
         "fairway-gateway": [("tokenreviews", "create"), ("queues", "create"), ("configmaps", "create")],
         "fairway-clusters": [("secrets", "list")],

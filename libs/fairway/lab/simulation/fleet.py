@@ -44,6 +44,8 @@ class SimulatedFleet:
         rng = Random(faults.rng.random())
         self.members = {name: SimulatedMember(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
         self.hub = SimulatedHub(self.clock) if plan.hub else None
+        for member in self.members.values() if plan.hub else ():
+            member.run_workflows()
         self.joined = {name: self.counted(name) for name in members}
         self.store.books.sizes = {name: facts.capacity for name, facts in self.joined.items()}
         self.processes = ProcessLives(self, plan)

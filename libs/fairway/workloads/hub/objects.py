@@ -15,7 +15,7 @@ from fairway.domain.tenancy.profile import POD_SECURITY_LABELS, SYSTEM_NAMESPACE
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads.kinds.registry import KINDS, read_unchecked, status
+from fairway.workloads.kinds.registry import KINDS, read_unchecked
 from fairway.workloads.settings import tenant_profiles
 from fairway.workloads.settings.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
 from fairway.workloads.settings.priority_classes import read_priority_class
@@ -88,6 +88,11 @@ class HubObject(Struct, frozen=True, dict=True):
             return (SETTINGS[self.kind](self.manifest) if self.kind in SETTINGS else None), ()
         except Refused as error:
             return None, error.reasons
+
+    @cached_property
+    def refers(self) -> bool:
+        """Whether parts of a job's object stand in others."""
+        return self.kind in KINDS and KINDS[self.kind].refers(self.manifest)
 
     @cached_property
     def settings(self) -> tuple[tuple[str, str], ...]:
@@ -196,23 +201,6 @@ def not_taken(one: HubObject, reasons: tuple[Reason, ...], now: int) -> Say:
     version = (one.manifest.get("metadata") or {}).get("resourceVersion", "")
     subject = subjects.config(f"refused:{one.plain}", one.namespace, one.name)
     return Say(message_id("refused", *one.key, version, one.digest, len(reasons)), subject, message)
-
-
-def end_of(one: HubObject) -> str:
-    """`succeeded` or `failed` when its status says that it is over; else empty."""
-    manifest = one.manifest
-    if not manifest.get("status"):
-        return ""
-    try:
-        state = status(manifest, read_unchecked(cleaned(manifest)), manifest["status"]).state
-    except (Refused, KeyError, TypeError, ValueError):
-        return ""
-    return state if state in ("succeeded", "failed") else ""
-
-
-def ended(one: HubObject) -> bool:
-    """Its status says that it is over: nobody wants it run again because Fairway is new here."""
-    return bool(end_of(one))
 
 
 def child_of_job(one: HubObject) -> bool:

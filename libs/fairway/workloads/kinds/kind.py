@@ -11,6 +11,7 @@ from fairway.workloads.kinds.phase import Phase
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.reading.fields import Field
+from fairway.workloads.references import Find, WrittenOut
 
 Path = tuple[str | int, ...]
 
@@ -25,6 +26,7 @@ class Kind(ABC):
     it anew; `*` is any entry of a list, found by its name.
     `ends` is what the hub shows when no member speaks.
     `steady`: a gang that was up and is no longer is in trouble (not where pods come and go: Spark, Argo).
+    `refers_to` are the kinds of the hub's objects in which parts of one may stand (references.py).
     `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
     included, from templates of the manifest, and all at once.
     """
@@ -40,6 +42,7 @@ class Kind(ABC):
     name_limit: int = 63
     makes_services: bool = False
     in_place: tuple[tuple[str, ...], ...] = ()
+    refers_to: tuple[str, ...] = ()
     holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)
     ends: Ends = PLAIN
     steady: bool = True
@@ -71,6 +74,15 @@ class Kind(ABC):
     def pod_templates(self, manifest: Field) -> Iterable[Pod]:
         """Every pod that the job, or its operator for it, makes of the manifest, whether it is counted or not. Of any
         manifest, valid or not."""
+
+    def written_out(self, manifest: dict[str, Any], find: Find) -> WrittenOut:
+        """The object with what it refers to copied into it. Of any manifest, valid or not; it is not changed."""
+        return WrittenOut(manifest)
+
+    def refers(self, manifest: dict[str, Any]) -> bool:
+        """Whether parts of it stand elsewhere."""
+        made = self.written_out(manifest, lambda reference: None)
+        return bool(made.used or made.wrong)
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         """Looks at what changes pods in other ways."""

@@ -64,6 +64,11 @@ def declare(kind: Kind) -> None:
     _known[kind.key] = kind
 
 
+def referred_kinds() -> tuple[str, ...]:
+    """Of the objects in which parts of jobs may stand."""
+    return tuple(sorted({kind for one in _known.values() for kind in one.refers_to}))
+
+
 def run_as(kind: str, account: str) -> None:
     """For the rest of this process: the service account of the pods of all kinds of that name which cannot do without
     a token. KeyError when none is such a kind."""
@@ -194,4 +199,15 @@ def _check_nodes(spec: Field, workload: Workload) -> None:
             spec.wrong(f"asks for nodes by {count} {what}", remedy)
 
 
-__all__ = ["JOB_ANNOTATIONS", "KINDS", "Kind", "Phase", "declare", "read", "read_unchecked", "run_as", "status"]
+__all__ = [
+    "JOB_ANNOTATIONS",
+    "KINDS",
+    "Kind",
+    "Phase",
+    "declare",
+    "read",
+    "read_unchecked",
+    "referred_kinds",
+    "run_as",
+    "status",
+]

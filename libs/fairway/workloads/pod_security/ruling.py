@@ -31,10 +31,10 @@ class Ruling:
         if self.restricted:
             self._level(view, text, RESTRICTED)
 
-    def unseen(self, view: PodView, text: str) -> None:
+    def unseen(self, view: PodView, text: str, otherwise: str = "write it out in the manifest") -> None:
         """It changes pods in a way that Fairway cannot look at, so only those may who may do anything."""
         if not self.privileged:
-            self._say(view, text, f"write it out in the manifest, or {self._more(PRIVILEGED)}")
+            self._say(view, text, f"{otherwise}, or {self._more(PRIVILEGED)}")
 
     def trusted(self, view: PodView, text: str, otherwise: str = "remove it") -> None:
         """It takes what is others', or what nobody counts, so only those may who may do anything."""

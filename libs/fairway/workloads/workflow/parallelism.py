@@ -245,5 +245,5 @@ def _number(field: Field, default: int) -> int:
 def _elsewhere(field: Field) -> None:
     field.wrong(
         f"names the template {shown(field['name'].value)}, which is not here, so its pods are unknown",
-        "add the annotation kube-queue/min-resources with what the workflow needs, such as 'cpu: 5'",
+        "apply both on the hub, or submit them in one file: then it is copied into the workflow",
     )

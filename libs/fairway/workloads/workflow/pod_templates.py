@@ -131,7 +131,8 @@ def _resource(template: Field, spec: Field, ruling: Ruling) -> None:
 
 def _elsewhere(reference: Field, ruling: Ruling) -> None:
     if reference.given:
-        ruling.unseen(PodView(reference), "names a template that lies in a cluster, where Fairway cannot look at it")
+        text = "names a template that lies in a cluster, where Fairway cannot look at it"
+        ruling.unseen(PodView(reference), text, "apply both on the hub, or submit them in one file")
 
 
 def _hooks(holder: Field, ruling: Ruling) -> None:

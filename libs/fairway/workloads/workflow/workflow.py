@@ -7,7 +7,8 @@
    that may run at once with the largest sum, accelerators before cpu before memory, is asked for: one pod
    set per template, at most spec.parallelism pods. There is no gang: one pod must fit for it to start.
 
-A workflow whose templates lie elsewhere (workflowTemplateRef, templateRef) cannot be sized without 1.
+A workflow whose templates lie elsewhere (workflowTemplateRef, templateRef) is written out first (written_out.py); as
+it is it cannot be sized without 1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,9 +24,12 @@ from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.parse import parse_amounts
 from fairway.workloads.reading.pods import MOST_PODS, largest, read_amounts
+from fairway.workloads.references import Find, WrittenOut
 from fairway.workloads.workflow import pod_templates
 from fairway.workloads.workflow.parallelism import Templates, weight
+from fairway.workloads.workflow.referenced_specs import CLUSTER_WORKFLOW_TEMPLATE, WORKFLOW_TEMPLATE
 from fairway.workloads.workflow.size_limits import check_bounds
+from fairway.workloads.workflow.written_out import written_out
 
 MIN_RESOURCES = ("kube-queue/min-resources", "koord-queue/min-resources")
 
@@ -44,6 +48,7 @@ class Workflow(Kind):
     drop = (("spec", "ttlStrategy"), ("spec", "ttlSecondsAfterFinished"))
     # What Argo 3.6 asks at every look (workflow/controller/operator.go).
     in_place = (("spec", "parallelism"), ("spec", "activeDeadlineSeconds"), ("spec", "shutdown"))
+    refers_to = (WORKFLOW_TEMPLATE, CLUSTER_WORKFLOW_TEMPLATE)
     holds = ()  # its pods come and go; what would be held is the room of the widest step
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
@@ -89,6 +94,9 @@ class Workflow(Kind):
 
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
         return pod_templates.pod_templates(manifest)
+
+    def written_out(self, manifest: dict[str, Any], find: Find) -> WrittenOut:
+        return written_out(manifest, find)
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         pod_templates.besides(manifest, ruling)

@@ -3,12 +3,13 @@
 from fairway.domain import decision
 from fairway.domain.decision import Decision, Put
 from fairway.domain.held_object import HeldObject
+from fairway.hub.intake.submit import lacking
 from fairway.hub.job_object import JobObject
 from fairway.hub.telling.pending_update import UNCLAIMED_MS, touch
 from fairway.hub.view import View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
-from fairway.workloads.hub.objects import ended
+from fairway.workloads.hub.ends import ended
 
 # Nobody knows when a pending job goes, or a name is free: it is worth another look after this long (ms).
 PENDING_MS = 5_000
@@ -45,5 +46,5 @@ def _waits(view: View, known: JobObject, held: HeldObject | None, now: int) -> N
     elif not known.refused and one.uid in view.turns.rows.unread:
         view.turns.until[one.uid] = now + _LEAST_MS  # who has its name is read then
     else:
-        lacks = view.hub_settings.lacking(one)
+        lacks = lacking(view, one)
         view.turns.wait(one, lacks[0] if lacks else None)

@@ -117,12 +117,13 @@ def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) ->
     elif known is not None and heard.outcomes and heard.outcomes[-1].ok and not known.wish.said:
         body = heard.outcomes[-1].body
         before = structs.replace(one, manifest=body) if body is not None else None
-        same = before is not None and wish_of(before) == wish_of(one)
+        same = before is not None and wish_of(before) == known.wish.digest
         known.wish.said = known.wish.digest if same else _OTHER
         known.wish.let_go = before is not None and suspended(before) and known.wish.suspended
 
 
 def _gone(view: View, one: HubObject) -> None:
+    view.templates.forget(one.uid)
     known = view.objects.there.pop(one.uid, None)
     if known is not None:
         view.objects.left[one.uid] = known
@@ -144,7 +145,8 @@ def _present(view: View, one: HubObject, place: int, now: int) -> None:
     if known.unread:
         return
     _see_status(known, one, now)
-    known.wish.digest = wish_of(one)
+    view.templates.note(one)
+    known.wish.digest = wish_of(view.templates.written(one).one)
     known.wish.suspended = suspended(one)
     known.wish.let_go &= known.wish.suspended
     if not known.submitted or known.refused:

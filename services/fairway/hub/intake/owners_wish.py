@@ -5,41 +5,48 @@ from fairway.domain.held_object import released
 from fairway.domain.job import Job, State
 from fairway.domain.submission import HUB_CLIENT, Asked, Submission, cancellation, holding, revision
 from fairway.hub.calls import LOOK, MANIFEST, FoundObject, Place, failed
-from fairway.hub.job_object import JobObject, suspended, wish_of
+from fairway.hub.job_object import JobObject, ref_of, suspended, wish_of
 from fairway.hub.messages import ObjectSeen, Orphan, Tell, Unbind, Wish
 from fairway.hub.telling.bindings import name_of
 from fairway.hub.telling.pending_update import SOON_MS
 from fairway.hub.view import View
-from fairway.wire import jobs as wire
 from fairway.wire.reasons import Reason
 from fairway.workloads.hub.objects import HubObject, cleaned, of_hub
-from fairway.workloads.kinds.registry import KINDS
 
 # Its submission is on its way to admission: it is looked at again after this long (ms).
 _AGAIN_MS = 500
 _HUB_AWAY_MS = 1_000
 # Ends in which nothing of the job can be in a cluster.
 NOWHERE = frozenset({State.CANCELLED, State.REJECTED})
+# What a template says counts in these.
+_WAITS = frozenset({State.ADMITTED, State.QUEUED})
 
 
 def changed(view: View, heard: Heard[object], known: JobObject, one: HubObject, now: int) -> Decision:
     """What is asked for, of a submitted object as it was seen last."""
     job = view.jobs.get(known.job)
     wish = known.wish
-    if wish_of(one) != wish.digest or suspended(one) != wish.suspended or known.refused:
+    if wish_of(view.templates.written(one).one) != wish.digest or suspended(one) != wish.suspended or known.refused:
         return Decision()  # it has changed since, or is submitted anew
     if job is None:
         return Decision(again_in=_AGAIN_MS)
     if job.ended or job.cancelling or job.spec is None:
         return Decision()
     words = _held(job, known, now)
-    if wish.said != wish.digest:
+    if wish.said != wish.digest and not _only_templates(view, job, one):
         if not wish.said and not heard.outcomes:  # by another process: what it said is in the record
             return Decision(calls=(Call(MANIFEST, "", job.id, job.attempt, job.spec.manifest),))
         if not wish.said and failed(heard):
             return Decision(again_in=_HUB_AWAY_MS)
         words += (revised(view, job, one, now).say,)
     return Decision((Step(events=words),)) if words else Decision()
+
+
+def _only_templates(view: View, job: Job, one: HubObject) -> bool:
+    """Whether its owner says nothing new, and what it refers to says it too late, or is gone."""
+    if job.spec is None or job.spec.hub is None or not one.refers or job.spec.hub.wish != wish_of(one):
+        return False
+    return job.state not in _WAITS or bool(view.templates.written(one).wrong)
 
 
 def _held(job: Job, known: JobObject, now: int) -> tuple[Say, ...]:
@@ -52,14 +59,16 @@ def revised(view: View, job: Job, one: HubObject, now: int) -> Submission:
     """With the policy that selects it now; without any admission says what it lacks."""
     policies = view.hub_settings.room.policy_for(one)
     along = () if isinstance(policies, Reason) else policies
-    asked = Asked(cleaned(one.manifest), along, f"{HUB_CLIENT}{one.uid}")
-    return revision(job, asked, of_hub(one.namespace, one.uid), now, wire.HubRef(one.uid, KINDS[one.kind].plural))
+    written = view.templates.written(one)
+    asked = Asked(cleaned(written.one.manifest), along, f"{HUB_CLIENT}{one.uid}")
+    return revision(job, asked, of_hub(one.namespace, one.uid), now, ref_of(one, written.templates))
 
 
 def look_again(view: View, heard: Heard[object], message: Wish) -> Decision:
-    """What was not taken over then may be taken over now; of what was handed on nobody kept the manifest."""
+    """What was not taken over then may be taken over now; of what was handed on nobody kept the manifest. What it
+    refers to is looked at again as long as the job waits."""
     known = view.objects.get(message.uid)
-    if known is None:
+    if known is None or (message.templates and not heard.outcomes and not _others(view, known)):
         return Decision()
     one = known.one
     if not heard.outcomes:
@@ -72,6 +81,15 @@ def look_again(view: View, heard: Heard[object], message: Wish) -> Decision:
     if (found.manifest.get("metadata") or {}).get("uid") != one.uid:
         return Decision()
     return Decision(reminders=(Reminder(ObjectSeen(one.kind, found.manifest, place=known.place)),))
+
+
+def _others(view: View, known: JobObject) -> bool:
+    job = view.jobs.get(known.job)
+    if job is None or job.spec is None or job.spec.hub is None:
+        return True  # it is on its way to admission
+    if job.state not in _WAITS:
+        return False
+    return known.wish.refusal is not None or view.templates.others(known.one.uid, job.spec.hub.templates)
 
 
 def gone(view: View, uid: str, now: int) -> Decision:

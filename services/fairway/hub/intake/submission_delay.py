@@ -32,7 +32,7 @@ class SubmissionDelay:
         self.since.pop(one.uid, None)
 
     def _complete(self, one: HubObject) -> bool:
-        """Everything that it names is here."""
-        if not self._named(one):
+        """Everything that it names is here. What it refers to may be applied anew in the same breath."""
+        if one.refers or not self._named(one):
             return False
         return all(self._in_force(kind, name) for kind, name in one.settings)

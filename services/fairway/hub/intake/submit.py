@@ -9,15 +9,14 @@ from fairway.domain.job import Job
 from fairway.domain.submission import HUB_CLIENT, Asked, Submission, submission
 from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate, limit_for, too_fast, too_many
 from fairway.hub.calls import RESET, Place, failed
-from fairway.hub.job_object import JobObject, suspended
+from fairway.hub.job_object import JobObject, ref_of, suspended
 from fairway.hub.messages import Resubmit, Show, Tell, Turn
 from fairway.hub.telling.pending_update import UNCLAIMED_MS
 from fairway.hub.telling.statuses import HELD_MS
 from fairway.hub.view import View
-from fairway.wire import jobs as wire
-from fairway.wire.reasons import Code, Reason
-from fairway.workloads.hub.objects import HubObject, cleaned, ended, of_hub
-from fairway.workloads.kinds.registry import KINDS
+from fairway.wire.reasons import Code, Reason, together
+from fairway.workloads.hub.ends import ended
+from fairway.workloads.hub.objects import HubObject, cleaned, of_hub
 
 _AGAIN_MS = 1_000
 
@@ -109,7 +108,7 @@ def not_now(view: View, known: JobObject) -> Reason | None:
     policies = view.hub_settings.room.policy_for(one)
     if isinstance(policies, Reason):
         return policies
-    if lacks := view.hub_settings.lacking(one):
+    if lacks := lacking(view, one):
         return lacks[1]
     if suspended(one):
         return Reason(Code.SUSPENDED, "suspended by its owner", "spec.suspend", "set suspend to false to submit it")
@@ -119,6 +118,15 @@ def not_now(view: View, known: JobObject) -> Reason | None:
         remedy = "wait until that one has ended, or apply this object under another name"
         return Reason(Code.DUPLICATE, text, "metadata.name", remedy)
     return None
+
+
+def lacking(view: View, one: HubObject) -> tuple[tuple[str, str], Reason] | None:
+    """The first setting that it names and that is not there, and the reason to wait for it; without a setting, that it
+    cannot be written out as what it refers to is now."""
+    written = view.templates.written(one)
+    if written.wrong and not view.hub_settings.foreign(one):
+        return ("", one.uid), together(written.wrong)
+    return view.hub_settings.lacking(written.one)
 
 
 def holder_of(view: View, one: HubObject) -> Job | None:
@@ -146,14 +154,14 @@ def submission_of(view: View, one: HubObject, now: int, again: bool = False) -> 
     policies = view.hub_settings.room.policy_for(one)
     if isinstance(policies, Reason):
         return None
-    asked = Asked(cleaned(one.manifest), policies, f"{HUB_CLIENT}{one.uid}")
-    ref = wire.HubRef(one.uid, KINDS[one.kind].plural)
-    return submission(asked, of_hub(one.namespace, one.uid), now, ref, again)
+    written = view.templates.written(one)
+    asked = Asked(cleaned(written.one.manifest), policies, f"{HUB_CLIENT}{one.uid}")
+    return submission(asked, of_hub(one.namespace, one.uid), now, ref_of(one, written.templates), again)
 
 
 def _anew(view: View, known: JobObject, now: int) -> list[Reminder]:
     """An object whose job was refused, when it is no longer what was refused."""
-    if view.hub_settings.lacking(known.one) is not None:
+    if lacking(view, known.one) is not None:
         return []
     new = submission_of(view, known.one, now, again=True)
     return [] if new is None or new.digest == known.refused else [Reminder(Resubmit(known.one.uid))]

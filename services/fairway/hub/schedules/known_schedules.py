@@ -6,7 +6,8 @@ from msgspec import Struct, field
 
 from fairway.hub.schedules.work_due import WorkDue, work_due
 from fairway.wire.reasons import Reason, Refused
-from fairway.workloads.hub.objects import HubObject, end_of
+from fairway.workloads.hub.ends import end_of
+from fairway.workloads.hub.objects import HubObject
 from fairway.workloads.schedules.registry import SCHEDULES
 from fairway.workloads.schedules.schedule import Run, Schedule
 

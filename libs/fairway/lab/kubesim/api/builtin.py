@@ -109,6 +109,8 @@ JOBS = (
     _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=_WORKFLOW),
     _kind("argoproj.io/v1alpha1", "CronWorkflow", "cwf", "cronwf", status=False),
     _kind("sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "scheduledsparkapp"),
+    _kind("argoproj.io/v1alpha1", "WorkflowTemplate", "wftmpl", status=False),
+    _kind("argoproj.io/v1alpha1", "ClusterWorkflowTemplate", "clusterwftmpl", "cwft", namespaced=False, status=False),
     _kind("jobset.x-k8s.io/v1alpha2", "JobSet", columns=_JOBSET),
     _kind("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "lws", columns=_SERVING),
     _kind("ray.io/v1", "RayJob", columns=_RAY_JOB),

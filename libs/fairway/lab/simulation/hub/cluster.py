@@ -15,7 +15,7 @@ from fairway.lab.kubesim.api.metadata import Deletion, SimClock, Uids
 from fairway.lab.kubesim.api.registry import Registry
 from fairway.lab.kubesim.api.store import ObjectStore, StoredObject
 from fairway.lab.kubesim.cluster_port import KubesimCluster
-from fairway.lab.simulation.members.pods import KINDS
+from fairway.lab.simulation.members.pods import EVERY
 from fairway.lab.simulation.process import SimulatedProcess
 
 Json = dict[str, Any]
@@ -50,7 +50,7 @@ class SimulatedHub(KubesimCluster):
 
     def __init__(self, clock: SimClock) -> None:
         api = ClusterApi(ObjectStore(history=0), Registry(EVERYTHING), clock, Uids("simulation/hub"))
-        super().__init__("hub", api, KINDS)
+        super().__init__("hub", api, EVERY)
         self.lost = 0
         self.away_since: list[tuple[int, int]] = []
         self.wanted: dict[str, WantedObject] = {}
@@ -58,7 +58,7 @@ class SimulatedHub(KubesimCluster):
 
     def objects(self) -> Iterable[StoredObject]:
         """Those of job kinds."""
-        return (one for kind in KINDS for one in self.every(kind))
+        return (one for kind in EVERY for one in self.every(kind))
 
     def put(self, kind: str, manifest: Json) -> StoredObject | None:
         """Somebody creates an object; None when it is refused."""
@@ -71,7 +71,7 @@ class SimulatedHub(KubesimCluster):
             made = self.api.create(resource, where, signed)
         except ApiError:
             return None
-        if kind in KINDS:
+        if kind in EVERY:
             self._remember(kind, made)
         return made
 

@@ -18,6 +18,7 @@ from fairway.lab.simulation.hub.cluster import BINDING, SimulatedHub, WantedObje
 from fairway.lab.simulation.invariants.at_the_end import Found, rows
 from fairway.lab.simulation.invariants.hub_settings import SettingsOnHub, unlike
 from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, WAITS, shown
+from fairway.lab.simulation.invariants.hub_templates import as_owner_wrote, copied, refers, template_of
 from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.people.hub_jobs import is_held
 from fairway.wire import jobs as wire
@@ -106,6 +107,8 @@ class HubEnd:
             return "a policy selects it" if self.settings.selected(found) else ""
         if code in (Code.UNKNOWN_QUEUE, Code.UNKNOWN_PRIORITY_CLASS):
             return "" if self.settings.missing(found) else "what it names is there"
+        if code is Code.UNKNOWN_TEMPLATE:
+            return "" if template_of(self.hub, found) is None else "its template is there"
         if code is Code.SUSPENDED:
             return "" if is_held(found.obj.get("spec")) else "its owner does not suspend it"
         if code is Code.DUPLICATE:
@@ -157,12 +160,23 @@ class HubEnd:
         record = self.fleet.bus.stored("JOBS")[job.spec.manifest.sequence - 1]
         told = _message(record.data)
         assert isinstance(told, wire.Submitted | wire.Revise), "a manifest lies with what brought it"
-        if _wish(msgspec.json.decode(told.manifest)) == _wish(found.obj):
+        if self._is_so(msgspec.json.decode(told.manifest), found, job):
             return
         binding = self.bindings.get(uid_of(found))
         listed = binding.obj["status"]["conditions"] if binding else ()
         if not any(one["type"] == "UpToDate" and one["status"] == "False" and one["reason"] for one in listed):
             yield "hub wish", job.id, f"it is {job.state.value}, not what its object says, and nothing says why"
+
+    def _is_so(self, told: Json, found: StoredObject, job: Job) -> bool:
+        """A template that has changed counts as long as the job waits, and one that is gone does not."""
+        said = _wish(told)
+        wish = _wish(found.obj)
+        if not refers(found):
+            return said == wish
+        lib = template_of(self.hub, found) if job.state is State.QUEUED else None
+        if lib is not None and copied(told["spec"]) != lib:
+            return False
+        return {**said, "spec": as_owner_wrote(said["spec"])} == {**wish, "spec": as_owner_wrote(wish["spec"])}
 
     def _too_late(self, wanted: WantedObject, job: Job) -> bool:
         """Whether it was changed when the job was over or nearly so, or nobody could see it in time."""

@@ -1,8 +1,8 @@
-"""What the status of an object on the hub says, read by this simulation's own small idea of two kinds."""
+"""What the status of an object on the hub says, read by this simulation's own small idea of three kinds."""
 
 from typing import Any
 
-from fairway.lab.simulation.members.pods import JOB
+from fairway.lab.simulation.members.pods import JOB, WORKFLOW
 
 WAITS = "waits"
 RUNS = "runs"
@@ -12,6 +12,9 @@ FAILED = "failed"
 
 def shown(kind: str, status: Any) -> str:
     status = status if isinstance(status, dict) else {}
+    if kind == WORKFLOW:
+        phases = {"Succeeded": SUCCEEDED, "Failed": FAILED, "Running": RUNS}
+        return phases.get(str(status.get("phase")), WAITS)
     listed = status.get("conditions")
     true = [one.get("type") for one in listed if _is_true(one)] if isinstance(listed, list) else []
     if ("Complete" if kind == JOB else "Succeeded") in true:

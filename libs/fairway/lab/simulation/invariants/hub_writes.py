@@ -18,7 +18,7 @@ from fairway.lab.simulation.invariants.hub_end import HubEnd
 from fairway.lab.simulation.invariants.hub_settings import SettingsOnHub, unlike
 from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, shown
 from fairway.lab.simulation.members.controllers import kind_of
-from fairway.lab.simulation.members.pods import KINDS
+from fairway.lab.simulation.members.pods import EVERY
 from fairway.lab.simulation.process import SimulatedProcess
 from fairway.lab.simulation.virtual_time import T0
 from fairway.runtime.ports import Delivery
@@ -65,7 +65,7 @@ class HubChecks:
         self._lives: dict[str, _Lives] = {}
         self._uids: dict[str, str] = {}
         self._quiet_since = 0
-        for kind in (*KINDS, EVENT, BINDING):
+        for kind in (*EVERY, EVENT, BINDING):
             hub.api.store.listen(hub.resource(kind).storage, self._seen)
 
     async def in_force(self) -> None:
@@ -129,7 +129,7 @@ class HubChecks:
             return
         self._owns(process)
         kind = kind_of(event.new)
-        if kind not in KINDS or event.old is None:
+        if kind not in EVERY or event.old is None:
             if event.type == "ADDED" and event.new.obj["kind"] not in _WRITES:
                 self._breach("hub write", "", f"{process.name} makes a {kind} {event.new.key}")
             return

@@ -58,10 +58,14 @@ class Controlled(KubesimCluster):
         self.lost = 0
         self._whose: dict[str, tuple[str, int]] = {}
         self._acting: dict[str, asyncio.Task[None]] = {}
-        self._run = {self.resource(kind).storage for kind in pods.KINDS}
+        self._run = {self.resource(kind).storage for kind in pods.EVERY}
         for node, gpus in nodes.items():
             self.put(NODE, pods.node(node, gpus))
         api.store.listen("", self._seen)
+
+    def run_workflows(self) -> None:
+        """It serves them, too: they come from a hub alone."""
+        self._kinds = pods.EVERY
 
     def _seen(self, event: Event) -> None:
         """Operators look at objects that appear, and that are asked to go. One that has a status from the beginning
@@ -173,8 +177,9 @@ class Controlled(KubesimCluster):
             self._rewrite(one, status={"phase": phase})
 
     def _show(self, made: StoredObject, status: Json) -> None:
-        now = self.api.get(self.resource(kind_of(made)), made.key.namespace, made.key.name)
-        self._update(self.resource(kind_of(made)), now, {**now.obj, "status": status}, "status")
+        resource = self.resource(kind_of(made))
+        now = self.api.get(resource, made.key.namespace, made.key.name)
+        self._update(resource, now, {**now.obj, "status": status}, "status" if resource.status else "")
 
     def _bind(self) -> None:
         """The scheduler: each pod by itself onto some node with room, in the order of their making."""

@@ -85,7 +85,7 @@ class SimulatedMember(Controlled):
         return [one.key for storage in sorted(store.storages()) for one in store.shelf(storage)]
 
     def ours(self) -> list[StoredObject]:
-        made = (one for kind in pods.KINDS for one in self.every(kind) if self.whose(one)[0])
+        made = (one for kind in pods.EVERY for one in self.every(kind) if self.whose(one)[0])
         return sorted(made, key=lambda one: one.key)
 
     def intrude(self, name: str, labels: dict[str, str], gpus: int) -> Key:

@@ -1,4 +1,4 @@
-"""Pods of a simulated member: what an object asks for, read by this simulation's own small idea of two kinds."""
+"""Pods of a simulated member: what an object asks for, read by this simulation's own small idea of three kinds."""
 
 from typing import Any
 
@@ -10,7 +10,10 @@ Json = dict[str, Any]
 GPU = "nvidia.com/gpu"
 JOB = "Job.batch/v1"
 PYTORCH = "PyTorchJob.kubeflow.org/v1"
+WORKFLOW = "Workflow.argoproj.io/v1alpha1"
+# Those that come through any door, and all.
 KINDS = (JOB, PYTORCH)
+EVERY = (*KINDS, WORKFLOW)
 NODE = "Node.v1"
 POD = "Pod.v1"
 
@@ -28,6 +31,9 @@ def wanted(kind: str, manifest: Json) -> list[WantedPod]:
     spec = manifest["spec"]
     if kind == JOB:
         return [_of("pod", int(spec.get("parallelism", 1)), spec["template"])]
+    if kind == WORKFLOW:  # of one step
+        (one,) = [one for one in spec["templates"] if "container" in one]
+        return [_of("pod", 1, {"metadata": one.get("metadata"), "spec": {"containers": [one["container"]]}})]
     roles = spec["pytorchReplicaSpecs"]
     return [_of(role.lower(), int(one.get("replicas", 1)), one["template"]) for role, one in sorted(roles.items())]
 
@@ -42,11 +48,15 @@ def running(kind: str, manifest: Json, up: bool = True) -> Json:
     if kind == JOB:
         count = wanted(kind, manifest)[0].count
         return {"active": count, "ready": count if up else 0}
+    if kind == WORKFLOW:
+        return {"phase": "Running", "nodes": {"one": {"type": "Pod", "phase": "Running" if up else "Pending"}}}
     roles = {one.role.capitalize(): {"active": one.count if up else 0} for one in wanted(kind, manifest)}
     return {"conditions": [_true("Created"), _true("Running")], "replicaStatuses": roles}
 
 
 def ended(kind: str, well: bool, now: int) -> Json:
+    if kind == WORKFLOW:
+        return {"phase": "Succeeded" if well else "Failed"}
     if kind == JOB:
         # As an API server wants it: an end is announced before it comes, and has its times.
         at = rfc3339(now)
@@ -88,6 +98,8 @@ def edited(kind: str, spec: Json) -> Json:
     """What somebody makes of a spec where the API lets them: other pods of a Job at once, another image elsewhere."""
     if kind == JOB:
         return {**spec, "parallelism": int(spec.get("parallelism", 1)) + 1}
+    if kind == WORKFLOW:
+        return {**spec, "entrypoint": "other"}
     roles = spec["pytorchReplicaSpecs"]
     container = roles[min(roles)]["template"]["spec"]["containers"][0]
     container["image"] = f"{container['image']}-other"

@@ -1,6 +1,7 @@
 """Those who run the fleet: they set quota and policies, change the quota tree, have members leave and join again."""
 
 import asyncio
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -48,17 +49,21 @@ def tree(scale: int) -> Json:
 # The label of a job that one policy is for, by its name.
 OWN_POLICY = "policy"
 _OTHERS = {"labelSelector": {"matchExpressions": [{"key": OWN_POLICY, "operator": "DoesNotExist"}]}}
-_SELECT = [{"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0]} for kind in pods.KINDS]
+
+
+def _selectors(kinds: Sequence[str]) -> list[Json]:
+    return [{"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0]} for kind in kinds]
 
 
 def _policy(attempts: int, hub: bool) -> Json:
     """With a hub it leaves out who has a policy of his own, or is to have one."""
+    selectors = [{**one, **_OTHERS} for one in _selectors(pods.EVERY)] if hub else _selectors(pods.KINDS)
     annotations = {START_TIMEOUT: "90s", AVOID: "120s", ATTEMPTS: str(attempts)}
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "ClusterPropagationPolicy",
         "metadata": {"name": "all", "annotations": annotations},
-        "spec": {"resourceSelectors": [{**one, **_OTHERS} if hub else one for one in _SELECT], "placement": {}},
+        "spec": {"resourceSelectors": selectors, "placement": {}},
     }
 
 

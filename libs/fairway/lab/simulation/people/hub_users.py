@@ -13,12 +13,14 @@ from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.cluster import SimulatedHub, leaving, uid_of
 from fairway.lab.simulation.invariants.at_the_end import rows
 from fairway.lab.simulation.members.controllers import kind_of
+from fairway.lab.simulation.members.pods import WORKFLOW
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people import hub_jobs
 from fairway.lab.simulation.people.faults import FaultProfile
 from fairway.lab.simulation.people.hub_attackers import MALFORMED, HubAttackers
 from fairway.lab.simulation.people.hub_jobs import NamedByJob
 from fairway.lab.simulation.people.hub_setters import LATER, HubSetters
+from fairway.lab.simulation.people.hub_templates import HubTemplates
 from fairway.lab.simulation.people.users import TENANTS
 from fairway.runtime.ports import Outgoing
 from fairway.wire import inbound as wire
@@ -39,6 +41,7 @@ class HubUsers:
         self._hub = hub
         self._rng = Random(f"hub {plan.seed}")
         self._setters = HubSetters(hub, self._rng)
+        self._templates = HubTemplates(hub, plan.seed, plan.on_hub, plan.hours)
         self._profile = profile
         self._plan = plan
         self._applied = 0
@@ -47,6 +50,7 @@ class HubUsers:
 
     async def live(self) -> None:
         """Returns when the time of trouble is over."""
+        others = asyncio.ensure_future(self._templates.live())
         loop = asyncio.get_running_loop()
         end = loop.time() + self._plan.hours * _HOUR
         rates = self._rates()
@@ -60,8 +64,9 @@ class HubUsers:
             lasting = asyncio.ensure_future(act())
             self._lasting.add(lasting)
             lasting.add_done_callback(self._lasting.discard)
-        while self._lasting:
+        while self._lasting or not others.done():
             await asyncio.sleep(1)
+        await others
         self._settle()
 
     def _rates(self) -> list[tuple[float, Callable[[], Awaitable[None]]]]:
@@ -143,7 +148,8 @@ class HubUsers:
     def _whole(self) -> list[StoredObject]:
         """Those of the tenants that are not on their way out, and can be read."""
         objects = [one for one in self._hub.objects() if one.key.namespace in TENANTS and not leaving(one)]
-        return [one for one in objects if not one.key.name.startswith(MALFORMED)]
+        whole = [one for one in objects if not one.key.name.startswith(MALFORMED)]
+        return [one for one in whole if kind_of(one) != WORKFLOW]
 
     def _some(self) -> StoredObject | None:
         found = self._whole()
