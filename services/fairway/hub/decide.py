@@ -29,7 +29,6 @@ from fairway.hub.telling.due import due, due_of
 from fairway.hub.telling.tell import show, tell, unbind
 from fairway.hub.view import View
 from fairway.wire import fleet
-from fairway.wire import jobs as wire
 from fairway.wire.envelope import JobMessage
 from fairway.workloads.hub.objects import hub_object
 
@@ -109,7 +108,5 @@ def _of_job(view: View, heard: Heard[Hears], message: JobMessage | fleet.Shown, 
         orphan = (Reminder(Orphan(job.id)),) if view.objects.listed and job.state not in NOWHERE else ()
         return Decision(reminders=(*freed, *orphan), kept=kept)
     again = (Reminder(Wish(uid)),) if uid in view.objects.asked_again else ()
-    if not again and isinstance(message, wire.Queue) and message.attempt > 1 and uid in view.templates.uses:
-        again = (Reminder(Wish(uid, templates=True)),)
     kept = heard.id in known.pending.ids
     return Decision(reminders=(*freed, *again, *due_of(view, uid, now)), kept=kept)

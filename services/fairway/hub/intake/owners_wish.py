@@ -87,9 +87,7 @@ def _others(view: View, known: JobObject) -> bool:
     job = view.jobs.get(known.job)
     if job is None or job.spec is None or job.spec.hub is None:
         return True  # it is on its way to admission
-    if job.state not in _WAITS:
-        return False
-    return known.wish.refusal is not None or view.templates.others(known.one.uid, job.spec.hub.templates)
+    return job.state in _WAITS and view.templates.others(known.one.uid, job.spec.hub.templates)
 
 
 def gone(view: View, uid: str, now: int) -> Decision:

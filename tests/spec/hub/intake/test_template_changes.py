@@ -111,6 +111,15 @@ def test_a_process_that_begins_anew_says_nothing_twice() -> None:
     assert (len(one.submissions(TRAIN)), one.said(wire.Revise)) == (1, [])
 
 
+def test_a_process_that_begins_anew_takes_another_policy_for_no_wish_of_the_owner() -> None:
+    one, _ = waiting()
+    one.apply(like(ALL, annotations={"fairway.io/max-attempts": "5"}))
+    one.run(3_000)
+    one.restart()
+    one.run(30_000)
+    assert one.said(wire.Revise) == []
+
+
 def test_a_workflow_that_was_deleted_is_forgotten_with_what_it_refers_to() -> None:
     one, _ = waiting()
     one.delete(TRAIN)
