@@ -12,7 +12,7 @@ from fairway.domain.submission import HUB_CLIENT, Submission, as_said
 from fairway.hub import decide, job_object, memory
 from fairway.hub.calls import Json, Place
 from fairway.hub.hub_writes import HubWrites
-from fairway.hub.intake import noting, owners_wish, submit, template_changes
+from fairway.hub.intake import all_listed, noting, owners_wish, submit, template_changes
 from fairway.hub.job_object import JobObject
 from fairway.hub.messages import TemplateSeen
 from fairway.hub.settings import judge
@@ -103,7 +103,7 @@ def stubborn(patch: Patch) -> None:
 
 def clinging(patch: Patch) -> None:
     """A held object that was deleted stays in the store."""
-    for module in (owners_wish, decide):
+    for module in (owners_wish, all_listed):
         patch.setattr(module, "released", lambda one: ())
 
 
