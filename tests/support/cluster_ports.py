@@ -12,6 +12,7 @@ from fairway.lab.kubesim.api.metadata import Deletion
 from fairway.lab.kubesim.cluster_port import KubesimCluster
 from fairway.lab.simulation.hub.cluster import SimulatedHub
 from fairway.lab.simulation.hub.port import HubPort
+from fairway.lab.simulation.members.pods import EVERY
 from fairway.lab.simulation.people.faults import PROFILES, FaultInjector
 from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime import cluster_port
@@ -42,10 +43,12 @@ CRD: Json = {
 
 
 class House(Protocol):
-    """`cluster` is the port, `team` a namespace that nobody else uses."""
+    """`cluster` is the port, `team` a namespace that nobody else uses; `served` are those kinds that it has, of those
+    that it was made for."""
 
     cluster: cluster_port.Cluster
     team: str
+    served: tuple[str, ...]
 
     def refuse(self, mode: str, for_ms: int = 0) -> None:
         """`503`, `429` or `reset`, for a while or until `restore`."""
@@ -63,6 +66,7 @@ class House(Protocol):
 
 class StoreContents:
     team = "team"
+    served = KINDS[:2]
 
     def __init__(self) -> None:
         self.twin = MemoryCluster("m1", SystemClock(), [JOB, KINDS[1]])
@@ -88,6 +92,7 @@ class StoreContents:
 
 class Simulated:
     team = "team"
+    served = KINDS[:2]
 
     def __init__(self, cluster: cluster_port.Cluster, sim: SimCluster) -> None:
         self.cluster = cluster
@@ -135,6 +140,7 @@ class Hub:
     """The hub of the simulation, as one of its processes reaches it. Nothing goes wrong but what is asked for."""
 
     team = "team"
+    served = tuple(sorted(EVERY))
 
     def __init__(self) -> None:
         faults = FaultInjector(PROFILES["calm"], Random("hub"))

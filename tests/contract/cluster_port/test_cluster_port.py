@@ -57,7 +57,7 @@ async def test_a_kind_that_is_not_served_is_refused_with_what_to_do(house: House
 
 
 async def test_only_kinds_that_are_served_are_said_to_be(house: House) -> None:
-    assert await house.cluster.served() == (JOB, "PyTorchJob.kubeflow.org/v1")
+    assert await house.cluster.served() == house.served
 
 
 async def test_an_object_of_another_attempt_is_not_deleted(house: House) -> None:

@@ -37,6 +37,8 @@ _PATHS = {
 class Real:
     """A namespace of a real member, seen through somebody who can spoil the connection."""
 
+    served = KINDS[:2]
+
     def __init__(self, own: Own, meddler: Meddler, cluster: KubernetesCluster) -> None:
         self.cluster = cluster
         self._own = own
