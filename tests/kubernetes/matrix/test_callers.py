@@ -167,7 +167,7 @@ async def test_the_gateways_account_can_ask_and_cannot_do_it_itself(gateways_hub
         {
             "spec": {
                 "user": "system:serviceaccount:fairway-system:fairway",
-                "resourceAttributes": {"verb": "create", "group": "batch", "resource": "jobs", "namespace": "team-a"},
+                "resourceAttributes": {"verb": "create", "group": "", "resource": "pods", "namespace": "team-a"},
             }
         },
     )

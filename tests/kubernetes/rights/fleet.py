@@ -33,6 +33,7 @@ from tests.kubernetes.support.fleet import until
 from tests.kubernetes.support.join_fleet import House, house, job
 from tests.kubernetes.support.koord import only_its_scheduler
 from tests.kubernetes.support.own import crd
+from tests.kubernetes.support.schedules import SCHEDULED_SPARK
 from tests.paths import ROOT
 from tests.support.memory.clock import ManualClock
 
@@ -87,6 +88,10 @@ class RightsHouse:
                 group, _, version = kind.api_version.partition("/")
                 if group != "batch" and f"{kind.plural}.{group}" not in there:
                     api.create(CRDS, crd(group, kind.name, version))
+        spark = SCHEDULED_SPARK
+        group, _, version = spark.api_version.partition("/")
+        self.hub.create(CRDS, crd(group, spark.name, version))
+        until(lambda: self.hub.get(spark.path("default")), f"{spark.name} is served")
         for api in (self.hub, self.north):
             for kind in kinds.every():
                 until(lambda api=api, kind=kind: api.get(kinds.path(kind, "default")), f"{kind.key} is served")

@@ -6,6 +6,7 @@ from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 from tests.kubernetes.rights.fleet import RightsHouse
 from tests.kubernetes.support import kinds
 from tests.kubernetes.support.kinds import Json, Kind
+from tests.kubernetes.support.schedules import SCHEDULES
 
 
 async def lives(place: RightsHouse, tenant: str) -> None:
@@ -26,6 +27,20 @@ async def lives(place: RightsHouse, tenant: str) -> None:
     for kind in every:
         there = f"{kinds.path(kind, tenant)}/one"
         await place.until(lambda there=there: not place.north.get(there), f"{there} is gone from the member")
+
+
+async def scheduled(place: RightsHouse, tenant: str) -> None:
+    """A schedule of every kind makes a run, and takes it along when it is deleted."""
+    place.tenant(tenant, kinds.policy("here", "north", reserve="ledger"))
+    of_runs = {f"{kind.name}.{kind.api_version}": kind for kind in kinds.every()}
+    for one in SCHEDULES:
+        run = of_runs[f"{one.run}.{one.api_version}"]
+        place.hub.create(one.path(tenant), one.manifest(tenant, kinds.manifest(run)["spec"]))
+        one.ran_two_hours_ago(place.hub, tenant)
+        where = kinds.path(run, tenant)
+        await place.until(lambda where=where: place.hub.items(where), f"{one.name} has made its run")
+        place.hub.delete(one.path(tenant, "tick"))
+        await place.until(lambda where=where: not place.hub.items(where), f"the run of {one.name} is gone")
 
 
 async def edited(place: RightsHouse, tenant: str, of: Collection[Kind] = kinds.every()) -> None:

@@ -17,10 +17,17 @@ DEPLOY = ROOT / "deploy"
 SCRIPT = DEPLOY / "hub" / "kubeconfig.sh"
 HOME = "v1/namespaces/fairway-system"
 MAY = {
-    "fairway-hub": ["read jobs", "tell Events"],
+    "fairway-hub": ["read jobs", "tell Events", "make jobs"],
     "fairway-gateway": ["say where the gateway is", "make queues"],
     "fairway-clusters": ["read the members' Secrets"],
-    "fairway": ["read jobs", "read the members' Secrets", "say where the gateway is", "tell Events", "make queues"],
+    "fairway": [
+        "read jobs",
+        "read the members' Secrets",
+        "say where the gateway is",
+        "tell Events",
+        "make queues",
+        "make jobs",
+    ],
 }
 
 

@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from tests.kubernetes.rights import rbac
 from tests.kubernetes.rights.fleet import ACCOUNTS, MEMBERS, RENEWERS, RightsHouse, rights_house
-from tests.kubernetes.rights.jobs import edited, lives
+from tests.kubernetes.rights.jobs import edited, lives, scheduled
 from tests.kubernetes.rights.rbac import Right
 from tests.kubernetes.support import kinds
 from tests.kubernetes.support.authority import shown
@@ -220,6 +220,7 @@ async def test_the_services_need_all_their_rights_on_the_hub_and_no_others(place
     await place.join("--reserve", "ledger")
     await place.reported()
     await lives(place, "hub-lives")
+    await scheduled(place, "hub-schedules")
     place.tenant("lost", kinds.policy("one", "north"), kinds.policy("other", "north"))  # equal: jobs are refused
     for kind in kinds.every():
         place.hub.create(kinds.path(kind, "lost"), kinds.manifest(kind))
