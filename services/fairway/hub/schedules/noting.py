@@ -49,9 +49,10 @@ def _written(known: ScheduleObject, body: RunWrite, code: str) -> None:
 def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
     """What is on its way by now."""
     match heard.message:
-        case Tend(uid, _, number) if not (made.calls or heard.outcomes):
+        case Tend(uid, _, number) if not made.calls and made.again_in is None:
             known = view.schedules.get(uid)
             if known is not None and known.number == number:
+                known.looked = 0
                 known.passed = max(known.passed, known.work(now).passed or 0)
         case ObjectSeen() if not made.calls:
             view.schedules.stirred = set()

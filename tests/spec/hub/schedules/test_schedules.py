@@ -135,6 +135,17 @@ def test_one_that_cannot_be_read_says_so_and_others_go_on(hub: HubDriver) -> Non
     assert any(name.startswith("bad-") for name in runs(hub))
 
 
+def test_one_that_could_not_be_read_for_a_while_goes_on(hub: HubDriver) -> None:
+    hub.apply(cron())
+    until(hub, FIRST + PATIENCE_MS)
+    hub.apply(cron(schedule="never"))
+    until(hub, FIRST + 3 * MINUTE)
+    assert runs(hub) == [name_at(FIRST)]
+    hub.apply(cron())
+    hub.run(1_000)
+    assert runs(hub) == [name_at(FIRST), name_at(FIRST + 3 * MINUTE)]
+
+
 def test_a_hub_that_is_away_makes_it_later(hub: HubDriver) -> None:
     hub.hub.refuses["run"] = unreachable
     hub.apply(cron())
