@@ -69,9 +69,10 @@ class KnownSchedules:
             known.place = place
 
     def see_run(self, one: HubObject, gone: bool) -> None:
-        """An object that a schedule made, or its controller."""
+        """An object that a schedule made, or its controller. Who says so of an object elsewhere would have others'
+        runs forbidden, or removed."""
         known = self.there.get(_owner(one))
-        if known is None:
+        if known is None or known.one.namespace != one.namespace or SCHEDULES[known.one.kind].run != one.kind:
             return
         before = known.runs.pop(one.uid, None)
         if gone:

@@ -103,6 +103,21 @@ def test_a_run_that_is_forbidden_waits_for_the_end_of_the_one_before(hub: HubDri
     assert runs(hub) == [name_at(FIRST), name_at(FIRST + 3 * MINUTE)]
 
 
+def test_an_object_of_another_namespace_or_kind_that_calls_itself_a_run_is_none(hub: HubDriver) -> None:
+    hub.apply(cron(concurrencyPolicy="Forbid", failedJobsHistoryLimit=0))
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "tick", "uid": "u-team-a-tick", "controller": True}
+    failed = {"conditions": [{"type": "Failed", "status": "True"}]}
+    for kind, namespace in ((JOB, "team-b"), ("JobSet.jobset.x-k8s.io/v1alpha2", "team-a")):
+        forged = {"metadata": {"ownerReferences": [owner]}, "spec": {"template": POD}}
+        hub.apply(hub_object(kind, thing(kind, "active", namespace, **forged)))
+        hub.apply(hub_object(kind, thing(kind, "victim", namespace, status=failed, **forged)))
+    hub.apply(hub_object(JOB, thing(JOB, "victim", spec={"template": POD})))
+    until(hub, FIRST + PATIENCE_MS)
+    assert {name_at(FIRST), "victim"} <= {
+        name for kind, space, name in hub.hub.objects if (kind, space) == (JOB, "team-a")
+    }
+
+
 def test_a_run_that_replaces_another_takes_it_away(hub: HubDriver) -> None:
     hub.apply(cron(concurrencyPolicy="Replace"))
     until(hub, FIRST + 2 * MINUTE)
