@@ -8,8 +8,8 @@ import pytest
 from fairway.adapters.system_clock import SystemClock
 from fairway.workloads.schedules.schedule import stamp
 from tests.kubernetes.hub.objects import Applied, fairway
+from tests.kubernetes.hub.schedule_kinds import CRON_WORKFLOW, HOUR, SCHEDULES, Kind
 from tests.kubernetes.support.fleet import KINDS, RealFleet, in_namespace, until
-from tests.kubernetes.support.schedules import CRON_WORKFLOW, HOUR, SCHEDULES, Kind
 from tests.kubernetes.support.tries import job, policy
 
 Json = dict[str, Any]

@@ -25,6 +25,7 @@ from fairway.process.members.token_renewal import Renewal
 from fairway.process.pipeline import EVERYTHING
 from fairway.process.pipeline import HUB as PIPELINE_HUB
 from fairway.process.settings import Settings
+from tests.kubernetes.hub.schedule_kinds import SCHEDULED_SPARK
 from tests.kubernetes.rights import rbac
 from tests.kubernetes.rights.thefts import job as sealed
 from tests.kubernetes.support import kinds
@@ -33,7 +34,6 @@ from tests.kubernetes.support.fleet import until
 from tests.kubernetes.support.join_fleet import House, house, job
 from tests.kubernetes.support.koord import only_its_scheduler
 from tests.kubernetes.support.own import crd
-from tests.kubernetes.support.schedules import SCHEDULED_SPARK
 from tests.paths import ROOT
 from tests.support.memory.clock import ManualClock
 

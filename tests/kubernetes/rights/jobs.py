@@ -3,10 +3,10 @@
 from collections.abc import Collection
 
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
+from tests.kubernetes.hub.schedule_kinds import SCHEDULES
 from tests.kubernetes.rights.fleet import RightsHouse
 from tests.kubernetes.support import kinds
 from tests.kubernetes.support.kinds import Json, Kind
-from tests.kubernetes.support.schedules import SCHEDULES
 
 
 async def lives(place: RightsHouse, tenant: str) -> None:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tests.kubernetes.hub.schedule_kinds import CRON_JOB
 from tests.kubernetes.support.fleet import until
-from tests.kubernetes.support.schedules import CRON_JOB
 from tests.kubernetes.troubles.troubled import JOBS, POLICIES, Troubled, job, ours, policy
 
 CONTROLLER = "kube-controller-manager"
