@@ -97,7 +97,7 @@ async def test_a_hubs_process_that_is_killed_at_each_step_of_its_work_loses_and_
         async with users(scene) as (people, _):
             for number, (what, step) in enumerate(AT_WORK.items()):
                 over = process.kill_at(step)
-                await people.apply(2)
+                await people.apply(2, run_for="4s")  # long enough to be told of before it ends, and then once more
                 await people.set_policy(f"good-{number}")
                 await people.set_policy(f"bad-{number}", placement={"clusterAffinity": "none"})
                 await scene.until(over.is_set, f"it is killed when {what}")
