@@ -4,19 +4,8 @@ forbidden waits until the one before has ended, and the run's name ends with the
 
 from collections.abc import Sequence
 
-from fairway.workloads.reading.fields import read_root
-from fairway.workloads.reading.names import read_name
-from fairway.workloads.schedules.schedule import (
-    MOST_NAME,
-    Json,
-    Run,
-    Schedule,
-    ScheduleKind,
-    read_common,
-    since_of,
-    stamp,
-)
-from fairway.workloads.schedules.timetable import read_timetable, read_zone
+from fairway.workloads.reading.fields import Field
+from fairway.workloads.schedules.schedule import Json, Run, ScheduleKind, check_given, check_marks, stamp
 
 _SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 _FLEET = "fairway.io/fleet"
@@ -25,19 +14,11 @@ _FLEET = "fairway.io/fleet"
 class CronJob(ScheduleKind):
     key = "CronJob.batch/v1"
     run = "Job.batch/v1"
+    last = "lastScheduleTime"
 
-    def read(self, manifest: Json) -> Schedule:
-        root = read_root(manifest, "batch/v1", "CronJob")
-        spec = root["spec"]
-        read_name(root["metadata"]["name"], MOST_NAME)
-        zone = read_zone(spec["timeZone"])
-        times = (read_timetable(spec["schedule"], zone),)
-        spec["jobTemplate"]["metadata"].mapping()
-        spec["jobTemplate"]["spec"].mapping()
-        since = since_of(root["metadata"], root["status"]["lastScheduleTime"])
-        more = read_common(spec, "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
-        root.problems.stop()
-        return Schedule(times, since, **more)
+    def check(self, spec: Field) -> None:
+        check_marks(spec["jobTemplate"]["metadata"])
+        check_given(spec["jobTemplate"]["spec"])
 
     def run_of(self, manifest: Json, at: int) -> Json:
         template = manifest["spec"]["jobTemplate"]

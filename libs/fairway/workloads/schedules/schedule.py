@@ -6,15 +6,14 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from fairway.workloads.reading.fields import Field
-from fairway.workloads.schedules.timetable import Timetable
+from fairway.workloads.reading.fields import Field, read_root
+from fairway.workloads.reading.names import read_name
+from fairway.workloads.schedules.timetable import Timetable, read_timetable, read_zone
 
 Json = dict[str, Any]
 ALLOW = "Allow"
 FORBID = "Forbid"
 REPLACE = "Replace"
-# By these its own names are told apart; a run's name ends with when it was meant.
-MOST_NAME = 52
 
 
 class Schedule(Struct, frozen=True):
@@ -55,14 +54,48 @@ class Run(Struct, frozen=True):
 
 class ScheduleKind:
     """How a kind of schedule is read, and what it makes: objects of the kind `run`, `Kind.group/version`. `part` is
-    the subresource that has its status; empty: the object itself."""
+    the subresource that has its status (empty: the object itself), and `last` the field there that says when it ran
+    last. `zone` and `history` are fields of its spec: of runs that went well, and badly, as many as `keep` stay where
+    it does not say. Its name is at most `most_name` long, for a run's name is that and when it was meant."""
 
     key: ClassVar[str]
     run: ClassVar[str]
+    last: ClassVar[str]
     part: ClassVar[str] = "status"
+    zone: ClassVar[str] = "timeZone"
+    history: ClassVar[tuple[str, str]] = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    keep: ClassVar[tuple[int, int]] = (3, 1)
+    most_name: ClassVar[int] = 52
 
     def read(self, manifest: Json) -> Schedule:
         """Raises Refused with every reason found."""
+        kind, _, version = self.key.partition(".")
+        root = read_root(manifest, version, kind)
+        metadata = root["metadata"]
+        spec = root["spec"]
+        read_name(metadata["name"], self.most_name)
+        zone = read_zone(spec[self.zone])
+        deadline = spec["startingDeadlineSeconds"]
+        good, bad = (spec[name].whole(most) for name, most in zip(self.history, self.keep, strict=True))
+        found = Schedule(
+            times=tuple(read_timetable(one, zone) for one in self.schedules(spec)),
+            # When the last run was meant; without any, when the object was made.
+            since=millis(root["status"][self.last].text()) or millis(metadata["creationTimestamp"].text()),
+            suspended=spec["suspend"].flag(),
+            concurrency=spec["concurrencyPolicy"].choice(ALLOW, FORBID, REPLACE, "") or ALLOW,
+            deadline=deadline.whole(0) * 1000 if deadline.given else None,
+            keep=(good, bad),
+        )
+        self.check(spec)
+        root.problems.stop()
+        return found
+
+    def schedules(self, spec: Field) -> list[Field]:
+        """Where it says when it runs."""
+        return [spec["schedule"]]
+
+    def check(self, spec: Field) -> None:
+        """Notes what of the rest no run could be made of."""
         raise NotImplementedError
 
     def run_of(self, manifest: Json, at: int) -> Json:
@@ -94,11 +127,6 @@ class ScheduleKind:
         }
 
 
-def since_of(metadata: Field, last: Field) -> int:
-    """When the last run was meant; without any, when the object was made."""
-    return millis(last.text()) or millis(metadata["creationTimestamp"].text()) or 0
-
-
 def millis(text: str) -> int:
     """0 for what is no time."""
     try:
@@ -113,12 +141,13 @@ def stamp(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def read_common(spec: Field, *history: str) -> dict[str, Any]:
-    """What all kinds have, under the same names but for the two of their `history`."""
-    deadline = spec["startingDeadlineSeconds"]
-    return {
-        "suspended": spec["suspend"].flag(),
-        "concurrency": spec["concurrencyPolicy"].choice(ALLOW, FORBID, REPLACE, ""),
-        "deadline": deadline.whole(0) * 1000 if deadline.given else None,
-        "keep": (spec[history[0]].whole(3), spec[history[1]].whole(1)),
-    }
+def check_marks(metadata: Field) -> None:
+    """Labels and annotations that runs are to have."""
+    for name in ("labels", "annotations"):
+        metadata[name].strings()
+
+
+def check_given(place: Field) -> None:
+    """What runs are made of."""
+    if not place.mapping():
+        place.wrong("is missing: there is nothing to run", "write what its runs are to do")

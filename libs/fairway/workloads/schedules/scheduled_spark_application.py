@@ -5,46 +5,32 @@ moment at which it is made; here it is that for which it was meant.
 
 from collections.abc import Sequence
 
-from fairway.workloads.reading.fields import read_root
-from fairway.workloads.reading.names import read_name
-from fairway.workloads.schedules.schedule import (
-    Json,
-    Run,
-    Schedule,
-    ScheduleKind,
-    read_common,
-    since_of,
-    stamp,
-)
-from fairway.workloads.schedules.timetable import read_timetable, read_zone
+from msgspec import structs
+
+from fairway.workloads.reading.fields import Field
+from fairway.workloads.schedules.schedule import Json, Run, Schedule, ScheduleKind, check_given, stamp
 
 _LABEL = "sparkoperator.k8s.io/scheduled-app-name"
-# A run's name has twenty characters more, and that of its driver eight.
-_MOST_NAME = 35
-_HISTORY = ("successfulRunHistoryLimit", "failedRunHistoryLimit")
 
 
 class ScheduledSparkApplication(ScheduleKind):
     key = "ScheduledSparkApplication.sparkoperator.k8s.io/v1beta2"
     run = "SparkApplication.sparkoperator.k8s.io/v1beta2"
+    last = "lastRun"
+    history = ("successfulRunHistoryLimit", "failedRunHistoryLimit")
+    keep = (1, 1)
+    most_name = 35  # a run's name has twenty characters more, and that of its driver eight
 
     def read(self, manifest: Json) -> Schedule:
-        root = read_root(manifest, "sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication")
-        spec = root["spec"]
-        read_name(root["metadata"]["name"], _MOST_NAME)
-        zone = read_zone(spec["timeZone"])
-        times = (read_timetable(spec["schedule"], zone),)
-        spec["template"].mapping()
-        since = since_of(root["metadata"], root["status"]["lastRun"])
-        more = read_common(spec, *_HISTORY)
-        root.problems.stop()
-        keep = [more["keep"][at] if spec[name].given else 1 for at, name in enumerate(_HISTORY)]
-        return Schedule(times, since, **{**more, "deadline": None, "keep": tuple(keep)})
+        return structs.replace(super().read(manifest), deadline=None)
+
+    def check(self, spec: Field) -> None:
+        check_given(spec["template"])
 
     def run_of(self, manifest: Json, at: int) -> Json:
         meta = manifest["metadata"]
         labels = {**(meta.get("labels") or {}), _LABEL: meta["name"]}
-        return self._object(manifest, at * 1_000_000, {"labels": labels}, manifest["spec"].get("template") or {})
+        return self._object(manifest, at * 1_000_000, {"labels": labels}, manifest["spec"]["template"])
 
     def status(self, runs: Sequence[Run], at: int | None, namespace: str) -> Json:
         ended = sorted((one for one in runs if one.ended), key=lambda one: one.created, reverse=True)

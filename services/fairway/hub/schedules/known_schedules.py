@@ -1,7 +1,5 @@
 """The hub's schedules and their runs. A part of the memory."""
 
-from collections.abc import Iterator
-
 from msgspec import Struct, field
 
 from fairway.hub.schedules.work_due import WorkDue, work_due
@@ -35,9 +33,9 @@ class ScheduleObject(Struct):
     def work(self, now: int) -> WorkDue:
         """Nothing for one that cannot be read."""
         known, _ = self.read()
-        return (
-            work_due(known, tuple(self.runs.values()), now, self.passed, self.ours) if known is not None else WorkDue()
-        )
+        if known is None:
+            return WorkDue()
+        return work_due(known, tuple(self.runs.values()), now, self.passed, self.ours)
 
 
 class KnownSchedules:
@@ -51,9 +49,6 @@ class KnownSchedules:
 
     def get(self, uid: str) -> ScheduleObject | None:
         return self.there.get(uid)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.there)
 
     def see(self, one: HubObject, place: int, gone: bool) -> None:
         known = self.there.get(one.uid)

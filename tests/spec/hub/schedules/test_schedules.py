@@ -21,9 +21,9 @@ FIRST = (T0 // MINUTE + 1) * MINUTE
 POD: Json = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}}
 
 
-def cron(name: str = "tick", schedule: str = "* * * * *", uid: str = "", **spec: Any) -> HubObject:
+def cron(name: str = "tick", schedule: str = "* * * * *", **spec: Any) -> HubObject:
     template = {"metadata": {"labels": {"team": "x"}}, "spec": {"template": POD}}
-    meta = {"creationTimestamp": stamp(T0), **({"uid": uid} if uid else {})}
+    meta = {"creationTimestamp": stamp(T0)}
     return hub_object(
         CRON, thing(CRON, name, metadata=meta, spec={"schedule": schedule, "jobTemplate": template, **spec})
     )
@@ -174,8 +174,18 @@ def test_a_hub_that_is_away_makes_it_later(hub: HubDriver) -> None:
 @pytest.mark.parametrize(
     ("kind", "run", "spec", "name"),
     [
-        (FLOW, "Workflow.argoproj.io/v1alpha1", {"schedules": ["* * * * *"], "workflowSpec": {}}, FIRST // 1_000),
-        (SPARK, "SparkApplication.sparkoperator.k8s.io/v1beta2", {"schedule": "@every 60s", "template": {}}, 0),
+        (
+            FLOW,
+            "Workflow.argoproj.io/v1alpha1",
+            {"schedules": ["* * * * *"], "workflowSpec": {"entrypoint": "x"}},
+            FIRST // 1_000,
+        ),
+        (
+            SPARK,
+            "SparkApplication.sparkoperator.k8s.io/v1beta2",
+            {"schedule": "@every 60s", "template": {"type": "Scala"}},
+            0,
+        ),
     ],
 )
 def test_other_kinds_of_schedules_make_their_own_kind_of_run(

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fairway.wire.reasons import Refused
 from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.schedules.schedule import millis, stamp
 from fairway.workloads.schedules.timetable import Timetable, read_timetable, read_zone
@@ -83,7 +84,7 @@ def test_in_a_time_zone_clocks_are_put_forward_and_back(start: str, expected: li
     ],
 )
 def test_what_cron_does_not_take_is_refused_by_its_field(text: Any) -> None:
-    with pytest.raises(Exception, match="schedule"):
+    with pytest.raises(Refused, match="schedule"):
         table(text)
 
 
