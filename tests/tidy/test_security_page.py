@@ -29,7 +29,7 @@ def decided(row: str) -> bool:
 
 def test_every_attack_and_every_finding_has_its_row() -> None:
     rows = [number for number, _ in _ROW.findall(PAGE)]
-    assert rows == [*map(str, range(1, 29)), *(f"F{number}" for number in range(1, 17))]
+    assert rows == [*map(str, range(1, 30)), *(f"F{number}" for number in range(1, 17))]
 
 
 @pytest.mark.parametrize("number", ROWS)

@@ -28,6 +28,7 @@ def terms(policy: Policy) -> dict[str, Any]:
         "start_timeout": policy.start_timeout,
         "avoid": policy.avoid,
         "reserve": policy.reserve,
+        "alone": policy.alone,
     }
 
 

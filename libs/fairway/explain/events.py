@@ -12,7 +12,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Reason
-from fairway.wire.spec import Template
+from fairway.wire.spec import Companion, Template
 
 Told = tuple[str, tuple[str, ...]]
 
@@ -146,9 +146,17 @@ def _reserved(job: Job, message: wire.Reserved) -> Told:
 
 def _dispatched(job: Job, message: wire.Dispatched) -> Told:
     uid = f" (uid {message.uid})" if message.uid else ""
+    details = tuple(map(_along, message.companions))
     if message.adopted:
-        return f"Found in {message.cluster}, applied by an earlier try of ours{uid}; kept.", ()
-    return f"Applied in {message.cluster}{uid}.", ()
+        return f"Found in {message.cluster}, applied by an earlier try of ours{uid}; kept.", details
+    return f"Applied in {message.cluster}{uid}.", details
+
+
+def _along(one: Companion) -> str:
+    """`with Secret db: version 813 on the hub, digest 0c0c0c0c0c0c`."""
+    if one.why:
+        return f"not with {one.kind} {one.name}: {one.why}"
+    return f"with {one.kind} {one.name}: version {one.version} on the hub, digest {one.digest[:12]}"
 
 
 def _went(job: Job, message: wire.Running | wire.Succeeded) -> Told:

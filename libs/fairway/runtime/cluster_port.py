@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from fairway.wire.spec import Companion
+
 
 class ClusterRefused(Exception):
     """The cluster's API refused for good: `code` is its status reason (Forbidden, Invalid, NameConflict, ...)."""
@@ -23,10 +25,12 @@ def check_labels(labels: Mapping[str, str]) -> None:
 
 
 class Applied(Struct, frozen=True):
-    """`adopted`: the object was there already, and ours."""
+    """`adopted`: the object was there already, and ours. `companions` are those that whoever applied it sent before;
+    no cluster says any."""
 
     uid: str
     adopted: bool = False
+    companions: tuple[Companion, ...] = ()
 
 
 class Change(Struct, frozen=True):

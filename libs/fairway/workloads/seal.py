@@ -24,6 +24,8 @@ Json = dict[str, Any]
 
 SEAL = "fairway.io/seal"
 _VERSION = "v1"
+# Every attempt has a slash.
+_NO_ATTEMPT = "companion"
 # How many pods there are: outside the pods' own specs, wherever a kind has it.
 _SIZES = frozenset({"replicas", "parallelism", "completions", "instances", "minReplicas", "maxReplicas"})
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -69,6 +71,15 @@ def seal_of(manifest: Json) -> str:
     notes = (manifest.get("metadata") or {}).get("annotations")
     text = notes.get(SEAL, "") if isinstance(notes, dict) else ""
     return text if isinstance(text, str) and text.isascii() else ""
+
+
+def mark(key: bytes, spot: Spot) -> str:
+    """The seal of what belongs to no single attempt: Fairway has put it there. What is in it has no part in it."""
+    return f"{_VERSION} {_mac(key, spot, _NO_ATTEMPT, '')}"
+
+
+def marked(key: bytes, spot: Spot, manifest: Json) -> bool:
+    return hmac.compare_digest(mark(key, spot).encode(), seal_of(manifest).encode())
 
 
 def of_attempt(key: bytes, where: tuple[str, str], manifest: Json, attempt: tuple[str, int]) -> bool:

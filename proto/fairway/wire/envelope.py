@@ -14,11 +14,13 @@ class Actor(Struct, frozen=True, omit_defaults=True):
     """Who asked, as the door that let it in knows; what a client says of itself is not in it. `via` is the door: `http`
     (`user` as it was authenticated), `hub` (`hub:<namespace>`: a watch does not tell the user), `bus` (the tenant of
     the subject), `agent` (`cluster:<name>`), or a program that plays a door in a fleet of its own (`bench`, `replay`).
-    `request` is the id of the request there: on the hub the uid of the object, on the bus the id of the message."""
+    `request` is the id of the request there: on the hub the uid of the object, on the bus the id of the message.
+    `groups` are those of whom the hub has authenticated, where it is asked later what they may."""
 
     user: str
     via: str
     request: str = ""
+    groups: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.user} ({_WAYS.get(self.via, f'by {self.via}')})"

@@ -101,8 +101,8 @@ FLOW = (
     _job(
         jobs.Dispatched,
         ("propagator", "watcher"),
-        "the object is applied in the member cluster, and this is its uid; said once more when an object is found "
-        "again whose uid was not kept",
+        "the object is applied in the member cluster, this is its uid, and these its companions; said once "
+        "more when an object is found again whose uid was not kept",
     ),
     _job(jobs.Running, ("watcher",), "the gang is up, by the kind's own measure"),
     _job(jobs.Succeeded, ("watcher",), "an end"),

@@ -11,16 +11,18 @@ from msgspec import Raw, field
 
 from fairway.wire.envelope import Actor, JobMessage
 from fairway.wire.reasons import Reason
-from fairway.wire.spec import HubRef, JobSpec
+from fairway.wire.spec import Companion, HubRef, JobSpec
 
 
 class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
-    """The object is applied in the member cluster; `adopted`: it was there already, and ours."""
+    """The object is applied in the member cluster; `adopted`: it was there already, and ours. Before it went its
+    `companions`."""
 
     verb = "dispatched"
     cluster: str
     uid: str = ""
     adopted: bool = False
+    companions: tuple[Companion, ...] = ()
 
 
 class Running(JobMessage, frozen=True, kw_only=True, tag="running"):

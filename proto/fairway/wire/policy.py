@@ -37,7 +37,8 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     """A PropagationPolicy (namespaced) or ClusterPropagationPolicy (`namespace` empty).
 
     `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are in milliseconds. `reserve` is one of
-    wire.capacity.RESERVE: how room may be held in the member, out of what the cluster can.
+    wire.capacity.RESERVE: how room may be held in the member, out of what the cluster can. `alone`: what the pods of
+    its jobs name has to be in the member already.
     """
 
     api_version: str
@@ -52,6 +53,7 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     avoid: int = 600_000
     version: str = ""
     reserve: str = AUTO
+    alone: bool = False
 
     @property
     def title(self) -> str:

@@ -105,6 +105,9 @@ class Code(StrEnum):
     NEEDS_ROOM = "NeedsRoom"
     BEING_STARTED = "BeingStarted"
     ANOTHER_OBJECT = "AnotherObject"
+    # An attempt ended, too: what the job's pods name may not go along; or a Secret of it would have to go over the bus.
+    COMPANION_REFUSED = "CompanionRefused"
+    SECRET_NOT_SENT = "SecretNotSent"
     # Waiting before the door: it refers to a template that the hub does not have.
     UNKNOWN_TEMPLATE = "UnknownTemplate"
     # A later version's, which this one does not know; its sentence says what it is.

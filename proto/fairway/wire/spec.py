@@ -62,7 +62,8 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     `follows`: the policy is the hub's, not one that came along with the job, so that its changes count. `unbounded` is
     the placement as the policy has it, where the job's namespace may use fewer clusters than that.
     `pod_security` is the level of the Pod Security Standards that its pods were admitted at, `tokens` whether its pods
-    may have a token of their service account mounted; `who` submitted it.
+    may have a token of their service account mounted; `who` submitted it. `companions`: its pods name ConfigMaps,
+    Secrets, service accounts or claims; `alone`: they do not go along, as its policy says.
     """
 
     workload: Workload
@@ -84,6 +85,21 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     pod_security: str = ""
     tokens: bool = False
     who: Actor | None = None
+    companions: bool = False
+    alone: bool = False
+
+
+class Companion(Struct, frozen=True, omit_defaults=True):
+    """What went along with an attempt: which object of the hub, its `uid` and resource `version` there, and a `digest`
+    of its content, which for a Secret only the fleet's key gives. `why`: it was not sent, and what the cluster has
+    counts."""
+
+    kind: str
+    name: str
+    uid: str = ""
+    version: str = ""
+    digest: str = ""
+    why: str = ""
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):

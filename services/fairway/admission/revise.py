@@ -142,9 +142,11 @@ def _fixed(job: Job, before: dict[str, Any] | None, after: dict[str, Any]) -> Re
 
 
 def _same_owner(job: Job, spec: wire.JobSpec) -> wire.JobSpec:
-    """Whoever changes it, it stays whose it was."""
-    assert job.spec is not None, "asked of jobs that were admitted"
-    return msgspec.structs.replace(spec, hub=_object(job.spec, spec), client=job.spec.client, who=job.spec.who)
+    """Whoever changes it, it stays whose it was; and what went along with an earlier attempt is still looked for."""
+    was = job.spec
+    assert was is not None, "asked of jobs that were admitted"
+    companions = spec.companions or was.companions
+    return msgspec.structs.replace(spec, hub=_object(was, spec), client=was.client, who=was.who, companions=companions)
 
 
 def _object(was: wire.JobSpec, now: wire.JobSpec) -> wire.HubRef | None:

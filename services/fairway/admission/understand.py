@@ -13,7 +13,8 @@ from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.workloads.kinds.registry import read
+from fairway.workloads.companions.named import named
+from fairway.workloads.kinds.registry import KINDS, read
 from fairway.workloads.reading.named_objects import claims
 from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, json_value, too_deep
 from fairway.workloads.settings.policy_limits import MOST_ALONG, MOST_BYTES
@@ -133,7 +134,8 @@ def _spec(
     policy = policy_of(along, manifest, settings, message.hub is not None)
     decided = terms(policy) | placement_of(policy, settings, mine)
     meta = manifest["metadata"]
-    claimed = claims(manifest, bytes(message.manifest))
+    said = bytes(message.manifest)
+    claimed = claims(manifest, said)
     return wire.JobSpec(
         workload=workload,
         priority=priority_of(workload, claimed, settings, mine),
@@ -146,6 +148,7 @@ def _spec(
         follows=message.hub is not None or _of_the_hub(policy, settings),
         pod_security=mine.level,
         tokens=mine.tokens,
+        companions=bool(named(manifest, KINDS[workload.key], said)),
     )
 
 

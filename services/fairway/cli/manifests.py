@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.wire.reasons import Code, Reason, Refused
+from fairway.workloads.companions.apart import apart
 from fairway.workloads.hub.objects import SETTINGS, WIDE
 from fairway.workloads.kinds.registry import referred_kinds
 from fairway.workloads.reading.parse import parse_documents
@@ -23,7 +24,7 @@ _STDIN = "standard input"
 
 
 class Document(Struct, frozen=True):
-    """One object of one file. `reasons` instead of a manifest: the file could not be read at all."""
+    """One object of one file. `reasons`: it is not sent. Without a manifest the file could not be read at all."""
 
     source: str
     manifest: dict[str, Any] = {}
@@ -96,4 +97,4 @@ def _parsed(source: str, text: bytes) -> list[Document]:
         return [Document(source, reasons=error.reasons)]
     if not found:
         return [Document(source, reasons=(_unread("it holds no object"),))]
-    return [Document(source, manifest) for manifest in found]
+    return [Document(source, one, (why,) if (why := apart(one)) else ()) for one in found]

@@ -10,6 +10,7 @@ from typing import Any
 from fairway.adapters.kubernetes.namespaces import ACCOUNT, TENANT_ROLE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import HOME, LEVELS, TENANT_LABEL
+from fairway.join.companion_policy import RESOURCES, companions
 from fairway.join.placeholder_policy import pods
 from fairway.join.policy_parts import ALL, CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
 from fairway.join.spec_policy import VARIABLES, OpenPaths, specs
@@ -42,6 +43,7 @@ def policies(kinds: dict[str, tuple[str, ...]], open_paths: OpenPaths, level: st
         *_policy("bindings", [_rule("rbac.authorization.k8s.io", ("rolebindings",), "CREATE", "UPDATE")], _bindings()),
         *_policy("jobs", [_rule(group, found, *ALL) for group, found in kinds.items()], _jobs(open_paths)),
         *_policy("pods", [_rule("", ("pods", "pods/status"), *ALL)], pods(image)),
+        *_policy("companions", [_rule("", RESOURCES, *ALL)], companions()),
         *_policy("classes", [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")], _classes()),
         *_policy("reservations", [_rule("scheduling.koordinator.sh", ("reservations",), *ALL)], _reservations()),
     ]

@@ -71,6 +71,21 @@ _HOLDS = {
 _GIVES_ROOM = MemberRight(
     "", ("pods", "pods/status"), ("patch",), "a job's pod is given the room that a placeholder held"
 )
+_SENT = ("configmaps", "serviceaccounts", "persistentvolumeclaims")
+_ALONG = "what a job's pods name goes along with it, unless there is one of that name"
+_ANEW = "one that is immutable is made anew"
+_COMPANIONS = {
+    PUSH: (
+        MemberRight("", (*_SENT, "secrets"), ("get", "create", "patch"), _ALONG),
+        MemberRight("", ("configmaps", "secrets"), ("delete",), _ANEW),
+    ),
+    # No Secret goes over the bus.
+    "pull": (
+        MemberRight("", _SENT, ("get", "create", "patch"), _ALONG),
+        MemberRight("", ("configmaps",), ("delete",), _ANEW),
+        MemberRight("", ("secrets",), ("get",), "whether a Secret that a job names was put there by hand"),
+    ),
+}
 # An account of its own, which only a process with the agent uses: whoever steals the other's token has it for a day.
 RENEWER = "fairway-renewal"
 # At home, and nowhere else.
@@ -118,11 +133,12 @@ def everywhere(reserve: str = AUTO) -> tuple[MemberRight, ...]:
     return (*_GENERAL, *jobs, *asked, *holds)
 
 
-def in_tenants(reserve: str = AUTO) -> tuple[MemberRight, ...]:
+def in_tenants(reserve: str = AUTO, mode: str = PUSH) -> tuple[MemberRight, ...]:
     """In the namespaces of tenants, by a RoleBinding in each."""
     why = "objects of jobs are applied, changed in place, given back their labels and removed"
     jobs = [MemberRight(group, found, _WRITE, why) for group, found in job_resources().items()]
-    return (*jobs, _GIVES_ROOM) if reserve in (AUTO, PLACEHOLDERS) else tuple(jobs)
+    holds = [_GIVES_ROOM] if reserve in (AUTO, PLACEHOLDERS) else []
+    return (*jobs, *_COMPANIONS[mode], *holds)
 
 
 def at_home(reserve: str = AUTO) -> tuple[MemberRight, ...]:
@@ -149,7 +165,7 @@ def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
             job_resources(), changed_in_place(), facts.max_pod_security, facts.placeholder_image or PAUSE
         ),
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
-        _role("ClusterRole", tenants, in_tenants(facts.reserve)),
+        _role("ClusterRole", tenants, in_tenants(facts.reserve, facts.mode)),
         _role("ClusterRole", whole, everywhere(facts.reserve)),
         _binding("ClusterRole", whole, subject),
         _role("Role", here, at_home(facts.reserve)),
@@ -173,7 +189,7 @@ def page(facts: Facts = NO_FACTS) -> str:
     """The objects as YAML, each right with its reason."""
     head = "# What Fairway may do in a member cluster, as `fairway join` applies it and `--dry-run` prints it.\n"
     lines = [_line(right, "") for right in everywhere(facts.reserve)]
-    lines += [_line(right, " in tenants' namespaces") for right in in_tenants(facts.reserve)]
+    lines += [_line(right, " in tenants' namespaces") for right in in_tenants(facts.reserve, facts.mode)]
     lines += [_line(right, f" in {HOME}") for right in at_home(facts.reserve)]
     lines += [_line(right, f" in {HOME}, of account {RENEWER}") for right in to_renew(facts.mode)]
     return head + "".join(lines) + documents(objects(facts))

@@ -80,7 +80,7 @@ class Composition(Struct):
         rooms = None
         if self.act is None and self.image is not None:
             rooms = Rooms(self.members, self.world().store, self.clock, self.image)
-        act = self.act or MemberCalls(self.world(), self.members, self.key, rooms)
+        act = self.act or MemberCalls(self.world(), self.members, self.key, rooms, self.hub)
         return propagator.services(act, rooms.run if rooms else None, self.catalog.reserved)
 
     def _watcher(self) -> Sequence[AnyService]:

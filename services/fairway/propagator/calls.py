@@ -5,6 +5,7 @@ from msgspec import Struct
 from fairway.domain.job import Job
 from fairway.propagator.held_room import Room, room_of
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 
 # Hold the room there, apply the job there, change its object in place, delete it there with its room, give back the
 # room alone.
@@ -20,7 +21,8 @@ AGAIN_MS = 1_000
 class Copy(Struct, frozen=True):
     """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
     PriorityClass that its pods name, with its value. `tokens`: its pods may have those of their service account.
-    `uid` is that of the attempt's object, once it is known; `level` that of Pod Security for its namespace."""
+    `uid` is that of the attempt's object, once it is known; `level` that of Pod Security for its namespace. Its pods
+    name `companions`, which go along unless it goes `alone`; `who` has to have the right to read them."""
 
     kind: str
     namespace: str
@@ -33,6 +35,9 @@ class Copy(Struct, frozen=True):
     tokens: bool = False
     uid: str = ""
     level: str = ""
+    companions: bool = False
+    alone: bool = False
+    who: Actor | None = None
 
 
 class Adjustment(Struct, frozen=True):
@@ -76,4 +81,7 @@ def copy_of(job: Job, attempt: int = 0, manifest: wire.ManifestRef | None = None
         job.spec.tokens,
         uid=next((one.uid for one in job.attempts if one.number == number), ""),
         level=job.spec.pod_security,
+        companions=job.spec.companions,
+        alone=job.spec.alone,
+        who=job.spec.who,
     )

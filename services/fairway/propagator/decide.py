@@ -41,8 +41,9 @@ def _dispatch(view: View, heard: Heard[object], message: wire.Reserved, now: int
         return _refused(teller, job, outcome)
     if outcome.call.verb == HOLD:
         return _held(teller, job, outcome)
-    said = teller.say(wire.Dispatched, cluster=job.cluster, uid=outcome.body.uid, adopted=outcome.body.adopted)
-    return Decision((said.step(),))
+    made = outcome.body
+    facts = {"uid": made.uid, "adopted": made.adopted, "companions": made.companions}
+    return Decision((teller.say(wire.Dispatched, cluster=job.cluster, **facts).step(),))
 
 
 def _begun(view: View, heard: Heard[object], job: Job, now: int) -> Decision:
@@ -62,7 +63,7 @@ def _begun(view: View, heard: Heard[object], job: Job, now: int) -> Decision:
 
 
 def _refused(teller: Teller, job: Job, outcome: Outcome) -> Decision:
-    over = given_up if outcome.code == Code.UNSAFE_POD else attempt_over
+    over = given_up if outcome.code in (Code.UNSAFE_POD, Code.COMPANION_REFUSED) else attempt_over
     if not_the_jobs(outcome):
         over = next_attempt
     return Decision((over(teller, wire.Lost, refused(job, outcome)).step(),))

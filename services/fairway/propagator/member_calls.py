@@ -4,6 +4,8 @@ left an object of that name."""
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import structs
+
 from fairway.domain import decision
 from fairway.domain.decision import Call, Outcome
 from fairway.domain.job import ENDED
@@ -11,6 +13,7 @@ from fairway.domain.names import HUB_UID
 from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
 from fairway.propagator.calls import Adjusted, Adjustment, Copy, Made
+from fairway.propagator.member_companions import Companions
 from fairway.propagator.priority_classes import Classes
 from fairway.propagator.rooms import Rooms, job_progress
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
@@ -28,7 +31,7 @@ _DELETE_WAIT_S = 5.0
 
 class MemberCalls:
     """`clusters` may grow while it runs; the world's `store` is its own client. With `key`, the fleet's, everything is
-    sealed that is applied."""
+    sealed that is applied. `hub` is where the companions of jobs are."""
 
     def __init__(
         self,
@@ -36,6 +39,7 @@ class MemberCalls:
         clusters: Mapping[str, Cluster],
         key: bytes,
         rooms: Rooms | None = None,
+        hub: Cluster | None = None,
     ) -> None:
         self._bus = world.bus
         self._store = world.store
@@ -43,6 +47,7 @@ class MemberCalls:
         self._rooms = rooms
         self._key = key
         self._classes = Classes(world.clock)
+        self._companions = Companions(hub, key)
 
     async def __call__(self, call: Call) -> Outcome:
         """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
@@ -78,35 +83,38 @@ class MemberCalls:
 
     async def _apply(self, cluster: Cluster, call: Call) -> Applied:
         copy: Copy = call.body
-        member = await self._copy(call, copy, copy.manifest)
+        manifest = await self._manifest(copy, copy.manifest)
+        member = _copy(call, copy, manifest)
         if copy.hub_uid:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
         member = sealed(self._key, spot_of(call.cluster, copy.kind, member), (call.job, call.attempt), member)
         await self._classes.need(cluster, copy.priority_class, copy.priority)
+        along = await self._companions.send(cluster, call, manifest)
         try:
-            return await cluster.apply(copy.kind, member, copy.level)
+            done = await cluster.apply(copy.kind, member, copy.level)
         except ClusterRefused as error:
             if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
                 raise
-        return await cluster.apply(copy.kind, member, copy.level)
+            done = await cluster.apply(copy.kind, member, copy.level)
+        await self._companions.bind(cluster, call, along, done.uid)
+        return structs.replace(done, companions=along.told)
 
-    async def _copy(self, call: Call, copy: Copy, ref: wire.ManifestRef) -> Json:
-        """What a manifest of the record is in a member, for that attempt."""
+    async def _manifest(self, copy: Copy, ref: wire.ManifestRef) -> Json:
+        """Of the record."""
         manifest = await manifest_of(self._bus, ref)
         if manifest is None:
             raise ClusterRefused("ManifestGone", f"message {ref.sequence} of the record is no longer there")
         if (manifest["metadata"].get("namespace") or "default") != copy.namespace:
             text = f"the manifest at {ref.sequence} of the record is not of namespace {copy.namespace}"
             raise ClusterRefused("WrongManifest", text)
-        terms = Terms(copy.room.way if copy.room else "", copy.tokens)
-        return member_copy(manifest, call.job, call.attempt, terms=terms)
+        return manifest
 
     async def _adjust(self, cluster: Cluster, call: Call) -> Adjusted:
         """Only where the two manifests differ, and only of the attempt's own object."""
         asked: Adjustment = call.body
         copy = asked.copy
-        before = await self._copy(call, copy, copy.manifest)
-        after = await self._copy(call, copy, asked.after)
+        before = _copy(call, copy, await self._manifest(copy, copy.manifest))
+        after = _copy(call, copy, await self._manifest(copy, asked.after))
         found = await cluster.get(copy.kind, copy.namespace, copy.name)
         if found is None or not self._is_its(call.cluster, copy, found, (call.job, call.attempt)):
             raise ClusterRefused("NotFound", f"the object of attempt {call.attempt} is not there")
@@ -158,6 +166,8 @@ class MemberCalls:
         gone = await cluster.delete(copy.kind, copy.namespace, name, labels, _DELETE_WAIT_S)
         if copy.room is not None:
             await self._held_by().release(call.cluster, copy.room)
+        if gone:
+            await self._companions.forget(cluster, call)
         return not await self._still_there(cluster, call) and gone
 
     def _is_its(self, cluster: str, copy: Copy, found: Json, attempt: tuple[str, int]) -> bool:
@@ -180,3 +190,9 @@ class MemberCalls:
             body = {"metadata": {"uid": found["metadata"]["uid"], "labels": labels}}
             await cluster.patch(copy.kind, copy.namespace, copy.name, body)
         return True
+
+
+def _copy(call: Call, copy: Copy, manifest: Json) -> Json:
+    """What a manifest is in a member, for that attempt."""
+    terms = Terms(copy.room.way if copy.room else "", copy.tokens)
+    return member_copy(manifest, call.job, call.attempt, terms=terms)

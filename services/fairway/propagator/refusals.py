@@ -16,6 +16,8 @@ _UNSAFE = "change the job and submit it again, or have an administrator allow it
 _WEBHOOK = "start that webhook again, or remove its configuration there"
 _TERMINATING = "see what keeps it: its status.conditions and its finalizers, with `kubectl get namespace -o yaml` there"
 _HOLDS = "see whether Fairway may make such objects there, or set reserve: ledger for this cluster or in the policy"
+_COMPANION = "have its owner given that right on the hub, name another one, or leave it out"
+_BY_HAND = "put it into that cluster by hand, or let the job's policy name clusters that the hub reaches itself"
 _NAMESPACES = (Code.FOREIGN_NAMESPACE, Code.RESERVED_NAMESPACE)
 
 
@@ -49,6 +51,10 @@ def refused(job: Job, outcome: Outcome) -> Reason:
         return Reason(Code(outcome.code), outcome.text, remedy=remedy)
     if outcome.code == Code.UNSAFE_POD:
         return Reason(Code.UNSAFE_POD, outcome.text, remedy=_UNSAFE)
+    if outcome.code == Code.COMPANION_REFUSED:
+        return Reason(Code.COMPANION_REFUSED, outcome.text, remedy=_COMPANION)
+    if outcome.code == Code.SECRET_NOT_SENT:
+        return Reason(Code.SECRET_NOT_SENT, outcome.text, remedy=_BY_HAND)
     code = Code(outcome.code) if outcome.code in (Code.NAME_CONFLICT, Code.NO_SEAL) else Code.APPLY_REFUSED
     return Reason(code, f"{job.cluster} refused the object: {outcome.text}", remedy=_remedy(code))
 

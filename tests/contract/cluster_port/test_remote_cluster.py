@@ -2,19 +2,25 @@
 message above 1 MiB, as NATS does by default."""
 
 import asyncio
+import contextlib
 import random
+import zlib
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, cast
 
+import msgspec
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.adapters.remote.member_side import Serving
+from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Unreachable
+from fairway.workloads.companions.named import SECRET
 from tests.contract.cluster_port.test_cluster_port import *  # noqa: F403 - pytest collects them here again, with the house below
 from tests.support.bus_users import connected
 from tests.support.cluster_ports import House, Simulated
@@ -128,3 +134,63 @@ async def test_many_calls_go_side_by_side(house: House) -> None:
     await asyncio.gather(*(cluster.create("ConfigMap.v1", config_map(house.team, f"c{n}")) for n in range(200)))
     async with aclosing(cluster.watch("ConfigMap.v1")) as changes:
         assert len(names(await until(changes, synced))) == 200
+
+
+CANARY = b64encode(b"canary-4b1d").decode()
+
+
+class Overheard:
+    """Everything that goes over the bus about members, unpacked."""
+
+    def __init__(self) -> None:
+        self.said = b""
+
+    async def hear(self, msg: Msg) -> None:
+        with contextlib.suppress(msgspec.DecodeError, zlib.error):
+            frame = msgspec.msgpack.decode(msg.data)
+            self.said += zlib.decompressobj().decompress(frame[3])
+
+
+async def test_of_a_secret_nothing_that_it_holds_goes_over_the_bus(where: str, hub: Client) -> None:
+    seal = {"fairway.io/seal": "v1 x"}
+    last = {"kubectl.kubernetes.io/last-applied-configuration": CANARY}
+    meta = {"name": "db", "namespace": "team", "annotations": seal | last, "labels": {"app": "x"}}
+    overheard = Overheard()
+    async with simulated() as (cluster, _), served(where, cluster, []):
+        await hub.subscribe("fairway.member.>", cb=overheard.hear)
+        remote = await RemoteCluster.open("m1", hub)
+        await cluster.create(SECRET, {"metadata": meta, "data": {"password": CANARY}})
+        found = await remote.get(SECRET, "team", "db") or {}
+        assert (found["metadata"]["annotations"], found["metadata"]["labels"]) == (seal, {"app": "x"})
+        assert await remote.get(SECRET, "team", "absent") is None
+        writes = (
+            remote.create(SECRET, {"metadata": {"name": "x"}, "data": {"p": CANARY}}),
+            remote.apply(SECRET, {"metadata": {"name": "x"}, "data": {"p": CANARY}}),
+            remote.patch(SECRET, "team", "db", {"data": {"p": CANARY}}),
+        )
+        for write in writes:
+            with pytest.raises(ClusterRefused, match="pull mode") as refused:
+                await write
+            assert refused.value.code == "SecretNotSent"
+        await remote.drop(SECRET, "team", "db")
+        assert await remote.get(SECRET, "team", "db") is None
+        await remote.close()
+    assert b"identify" in overheard.said
+    assert CANARY.encode() not in overheard.said
+
+
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [
+        pytest.param("get", {"namespace": "team", "name": "db"}, id="one by its name"),
+        pytest.param("open", {"namespace": "", "selector": ""}, id="all, by a watch"),
+    ],
+)
+async def test_a_member_gives_out_no_secret_whoever_asks_over_the_bus(
+    where: str, hub: Client, verb: str, more: Json
+) -> None:
+    async with simulated() as (cluster, _), served(where, cluster, []):
+        remote = await RemoteCluster.open("m1", hub)
+        with pytest.raises(ClusterRefused, match="no Secret is sent"):
+            await remote._call(verb, kind=SECRET, **more)
+        await remote.close()

@@ -97,6 +97,12 @@ BOMB = "a: &a [x]\nb: *a\n"
 TWO = msgspec.json.encode(job()) + b"\n---\n" + msgspec.json.encode(job("b"))
 BAD: dict[str, tuple[dict[str, Any], int, str]] = {
     "no job at all": ({"content": ""}, 422, "the body holds 0 objects that are no policies (none), not one job"),
+    "a Secret": ({"json": {"kind": "Secret", "metadata": {"name": "db"}}}, 422, "kind: Secret 'db' is no job"),
+    "a Secret in a List": (
+        {"json": {"kind": "List", "items": [{"kind": "Secret"}]}},
+        422,
+        "kind: Secret without",
+    ),
     "an envelope whose manifest is text": ({"json": {"manifest": "x"}}, 422, "manifest: is missing or not an object"),
     "an envelope with a field nobody knows": ({"json": {"manifest": {}, "polices": []}}, 422, "polices: is not known"),
     "a policy that is none": ({"json": {"manifest": job(), "policies": [job()]}}, 422, "policies[0]: Job is not a"),

@@ -107,9 +107,9 @@ async def test_what_of_a_setting_has_no_effect_is_said_with_its_readiness(house:
 
 async def test_a_policy_of_one_job_is_written_to_when_something_of_it_has_no_effect(house: House) -> None:
     name = {"resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job", "name": "train"}]}
-    await house.apply(PP, "one", **name, propagateDeps=True)
+    await house.apply(PP, "one", **name, activationPreference="Lazy")
     found = await seen(house, PP, "one", is_ready)
-    assert "spec.propagateDeps" in found["status"]["conditions"][0]["message"]
+    assert "spec.activationPreference" in found["status"]["conditions"][0]["message"]
 
 
 async def test_a_field_that_nobody_knows_is_refused_by_name(house: House) -> None:

@@ -15,7 +15,7 @@ from fairway.wire.capacity import Node, Pods, Slot, Taint
 from fairway.wire.envelope import Actor
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
-from fairway.wire.spec import Found
+from fairway.wire.spec import Companion, Found
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -30,11 +30,12 @@ _HEAD: dict[str, Any] = {
     "epoch": 40,
 }
 _GPU = "nvidia.com/gpu"
-_ADA = Actor("ada", "http", "r-1")
+_ADA = Actor("ada", "http", "r-1", ("ml",))
 _WHY = Reason(Code.JOB_FAILED, "failed in north: exit code 137", "status", "give it more memory")
 _SLOTS = (Slot("Worker", "north-node-1", 2), Slot("Worker", "north-node-2", 1))
 _VERDICTS = (jobs.Verdict("south", Code.NOT_ENOUGH, _GPU, {"needed": 3, "by_node": 1}),)
 _REF = jobs.ManifestRef(41, "9f" * 32, 1_024)
+_COMPANION = Companion("Secret", "db", "6f1d", "813", "0c" * 32, "north has one of its own")
 _HUB = jobs.HubRef("5f0c", "pytorchjobs")
 _IN_ZONE = Expression("topology.kubernetes.io/zone", "In", ("a", "b"), field=True)
 _TOLERATION = Toleration("gpu", "Equal", "yes", "NoSchedule")
@@ -58,6 +59,8 @@ _SPEC = jobs.JobSpec(
     follows=True,
     pod_security="restricted",
     tokens=True,
+    companions=True,
+    alone=True,
     who=_ADA,
     unbounded=Placement((Affinity("first", ("north", "east")),)),
 )
@@ -129,7 +132,7 @@ EXAMPLES: dict[str, Struct] = {
         found=_FOUND,
     ),
     "reserved": jobs.Reserved(**_HEAD, cluster="north", slots=_SLOTS, expires_at=AT + 60_000, hold="placeholders"),
-    "dispatched": jobs.Dispatched(**_HEAD, cluster="north", uid="77aa", adopted=True),
+    "dispatched": jobs.Dispatched(**_HEAD, cluster="north", uid="77aa", adopted=True, companions=(_COMPANION,)),
     "running": jobs.Running(**_HEAD, cluster="north", text="3 of 3 pods are up", status={"active": 3}),
     "succeeded": jobs.Succeeded(**_HEAD, cluster="north", text="Succeeded", status={"succeeded": 3}),
     "failed": jobs.Failed(**_RETURN, final=True, status={"failed": 1}),

@@ -2,10 +2,14 @@
 
 from collections.abc import Collection
 
+import httpx
+
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 from tests.kubernetes.hub.schedule_kinds import SCHEDULES
+from tests.kubernetes.rights import rbac
 from tests.kubernetes.rights.fleet import RightsHouse
 from tests.kubernetes.support import kinds
+from tests.kubernetes.support.fleet import condition, namespace
 from tests.kubernetes.support.kinds import Json, Kind
 
 
@@ -53,6 +57,76 @@ async def edited(place: RightsHouse, tenant: str, of: Collection[Kind] = kinds.e
         place.north.patch(there, {"metadata": {"labels": dict.fromkeys((JOB_LABEL, ATTEMPT_LABEL))}})
         await place.until(lambda there=there: not place.north.get(there), f"{there} is gone from the member")
         place.hub.delete(there)
+
+
+async def along(place: RightsHouse, tenant: str, by_hand: bool = False) -> None:
+    """Two jobs whose pods name the same of everything; one of each that is immutable is another one for the second.
+    `by_hand`: the Secrets are in the member already."""
+    place.tenant(tenant, kinds.policy("here", "north", reserve="ledger"))
+    profile = {"apiVersion": "fairway.io/v1alpha1", "kind": "TenantProfile", "metadata": {"name": tenant}}
+    await place.post({**profile, "spec": {"namespaces": [tenant], "serviceAccounts": ["runner"]}})
+    ready = f"fairway.io/v1alpha1/tenantprofiles/{tenant}"
+    await place.until(lambda: condition(place.hub.get(ready), "Ready") == "True", "its account is allowed")
+    if by_hand:
+        place.north.create("v1/namespaces", namespace(tenant))
+        for name in ("db", "fixed"):
+            place.north.create(f"v1/namespaces/{tenant}/secrets", {"metadata": {"name": name}})
+    for path, body in _NAMED.items():
+        _put(place, tenant, path, body)
+    for job, encoded in (("one", "b25l"), ("two", "dHdv")):
+        _put(place, tenant, "configmaps/fixed", {"immutable": True, "data": {"a": job}})
+        _put(place, tenant, "secrets/fixed", {"immutable": True, "data": {"a": encoded}})
+        place.hub.create(f"batch/v1/namespaces/{tenant}/jobs", names_all(job))
+        there = f"batch/v1/namespaces/{tenant}/jobs/{job}"
+        await place.until(lambda there=there: place.north.get(there), f"{there} is in the member")
+    fixed = place.north.get(f"v1/namespaces/{tenant}/configmaps/fixed") or {}
+    assert fixed["data"] == {"a": "two"}
+    for job in ("one", "two"):
+        place.hub.delete(f"batch/v1/namespaces/{tenant}/jobs/{job}")
+    left = f"v1/namespaces/{tenant}/persistentvolumeclaims"
+    await place.until(lambda: not place.north.items(left), "what went along is gone from the member")
+
+
+async def submitted(place: RightsHouse, tenant: str) -> None:
+    """Another one, by a user whom the hub knows, over HTTP; returns when it was in the member and is gone."""
+    job = names_all("three")
+    job["metadata"]["namespace"] = tenant
+    caller = {"Authorization": f"Bearer {rbac.administrator(place.hub)}"}
+    async with httpx.AsyncClient(trust_env=False, headers=caller) as http:
+        answer = await http.post(f"{place.home.url}/v1/jobs", json={"manifest": job})
+        assert answer.is_success, answer.text
+        there = f"batch/v1/namespaces/{tenant}/jobs/three"
+        await place.until(lambda: place.north.get(there), f"{there} is in the member")
+        await http.delete(f"{place.home.url}/v1/jobs/{answer.json()['job']}")
+    await place.until(lambda: not place.north.get(there), f"{there} is gone from the member")
+
+
+def names_all(name: str) -> Json:
+    maps = [{"configMapRef": {"name": one}} for one in ("settings", "fixed")]
+    secrets = [{"secretRef": {"name": one}} for one in ("db", "fixed")]
+    pod = {
+        "restartPolicy": "Never",
+        "serviceAccountName": "runner",
+        "containers": [{"name": "main", "image": "x", "envFrom": [*maps, *secrets]}],
+        "volumes": [{"name": "scratch", "persistentVolumeClaim": {"claimName": "scratch"}}],
+    }
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"template": {"spec": pod}}}
+
+
+_ASKS = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+_NAMED = {
+    "configmaps/settings": {"data": {"a": "1"}},
+    "secrets/db": {"data": {"a": "MQ=="}},
+    "serviceaccounts/runner": {},
+    "persistentvolumeclaims/scratch": {"spec": _ASKS},
+}
+
+
+def _put(place: RightsHouse, tenant: str, path: str, body: Json) -> None:
+    plural, _, name = path.partition("/")
+    where = f"v1/namespaces/{tenant}/{plural}"
+    place.hub.delete(f"{where}/{name}")
+    place.hub.create(where, {"metadata": {"name": name}, **body})
 
 
 def say(place: RightsHouse, there: str, status: Json) -> None:

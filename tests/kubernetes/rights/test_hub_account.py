@@ -19,10 +19,11 @@ HOME = "v1/namespaces/fairway-system"
 MAY = {
     "fairway-hub": ["read jobs", "tell Events", "make jobs"],
     "fairway-gateway": ["say where the gateway is", "make queues"],
-    "fairway-clusters": ["read the members' Secrets"],
+    "fairway-clusters": ["read the members' Secrets", "read what a job names"],
     "fairway": [
         "read jobs",
         "read the members' Secrets",
+        "read what a job names",
         "say where the gateway is",
         "tell Events",
         "make queues",
@@ -62,6 +63,7 @@ def test_its_kubeconfig_has_the_rights_of_its_processes_and_no_others(account: A
     tries = {
         "read jobs": ("GET", "apis/batch/v1/jobs"),
         "read the members' Secrets": ("GET", f"api/{HOME}/secrets"),
+        "read what a job names": ("GET", "api/v1/namespaces/default/secrets/db"),
         "say where the gateway is": ("POST", f"api/{HOME}/configmaps"),
         "tell Events": ("POST", "api/v1/namespaces/default/events"),
         "make queues": ("POST", "apis/scheduling.x-k8s.io/v1alpha1/namespaces/kube-queue/queues"),

@@ -13,8 +13,9 @@ import pytest_asyncio
 
 from tests.kubernetes.rights import rbac
 from tests.kubernetes.rights.fleet import ACCOUNTS, MEMBERS, RENEWERS, RightsHouse, rights_house
-from tests.kubernetes.rights.jobs import edited, lives, scheduled
+from tests.kubernetes.rights.jobs import along, edited, lives, scheduled, submitted
 from tests.kubernetes.rights.rbac import Right
+from tests.kubernetes.rights.settings import SETTINGS, SETTINGS_KINDS
 from tests.kubernetes.support import kinds
 from tests.kubernetes.support.authority import shown
 from tests.kubernetes.support.fleet import Api, condition
@@ -22,41 +23,6 @@ from tests.kubernetes.support.in_pod import POD, in_pod
 from tests.kubernetes.support.kinds import Json
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-def setting(api: str, kind: str, spec: Json, namespace: str = "spare") -> Json:
-    # One name in both groups would be one policy.
-    name = f"set.{api.partition('/')[0]}"
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
-
-
-_NOBODY = {
-    "resourceSelectors": [{"apiVersion": "batch/v1", "kind": "Job", "labelSelector": {"matchLabels": {"no": "body"}}}],
-    "placement": {},
-}
-_POLICIES = ("policy.karmada.io/v1alpha1", "policy.one.alibabacloud.com/v1alpha1")
-_SCOPES = ("PropagationPolicy", "ClusterPropagationPolicy")
-_TENANTS = ["hub-lives", "lost", "spare"]
-_AMOUNT = {"cpu": 1000}
-_LEAF = {"name": "leaf", "namespaces": _TENANTS, "min": _AMOUNT, "max": _AMOUNT}
-_CLASS = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "set"}, "value": 77}
-SETTINGS = (
-    _CLASS,
-    *(setting(group, scope, _NOBODY) for group in _POLICIES for scope in _SCOPES),
-    setting("scheduling.x-k8s.io/v1alpha1", "Queue", {"queuePolicy": "Block"}, "kube-system"),
-    setting("fairway.io/v1alpha1", "TenantProfile", {"namespaces": ["nobody"]}),
-    setting(
-        "scheduling.sigs.k8s.io/v1beta1",
-        "ElasticQuotaTree",
-        {"root": {"name": "root", "min": _AMOUNT, "max": _AMOUNT, "children": [_LEAF]}},
-        "kube-system",
-    ),
-)
-
-SETTINGS_KINDS = {
-    *("propagationpolicies", "clusterpropagationpolicies", "elasticquotatrees", "queues", "priorityclasses"),
-    "tenantprofiles",
-}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -73,6 +39,7 @@ async def test_every_kind_and_both_ways_to_hold_room_need_all_rights_of_the_memb
     granted = rbac.granted(place.north, MEMBERS)
     await lives(place, "lives")
     await edited(place, "edited")
+    await along(place, "along")
     await place.holds_room("placed", "placeholders")
     await place.holds_room("reserved", "reservations")
     assert await place.raises("raised") == "baseline"
@@ -131,6 +98,7 @@ async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold
     assert await place.renewed() == ["north"]
     await place.runs("plain", "renewed")
     await edited(place, "plain-edited", BATCH)
+    await along(place, "plain-along")
     for name in ("short", "renewed"):
         place.hub.delete(f"batch/v1/namespaces/plain/jobs/{name}")
     await place.until(lambda: not place.north.items("batch/v1/namespaces/plain/jobs"), "nothing is left in the member")
@@ -157,6 +125,7 @@ async def test_a_cluster_that_joins_for_one_way_holds_room_in_that_way_and_gives
     assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == [way, way]
     await place.until(lambda: not place.held(), "what held room is gone")
     await edited(place, f"edited-{way}", BATCH)
+    await along(place, f"along-{way}")
     assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
     assert created(place) & set(WAYS.values()) == {WAYS[way]}
     assert rbac.allowed(place.north, place.home.token("north"), granted) == []
@@ -187,6 +156,7 @@ async def test_a_pod_beside_a_member_works_with_the_account_of_its_manifest_and_
         assert [one["metadata"]["labels"]["fairway.io/hold"] for one in pods] == ["placeholders"] * 2
         await place.until(lambda: not place.held(), "what held room is gone")
         await edited(place, "far-edited", BATCH)
+        await along(place, "far-along", by_hand=True)
         assert [beside.answers(path) for path in beside.probes] == [200, 200]
         assert await counted(of_batch(granted), lambda: place.asked(without=OTHERS)) == ""
         assert rbac.allowed(place.north, beside.token, granted) == []
@@ -221,6 +191,8 @@ async def test_the_services_need_all_their_rights_on_the_hub_and_no_others(place
     await place.reported()
     await lives(place, "hub-lives")
     await scheduled(place, "hub-schedules")
+    await along(place, "hub-along")
+    await submitted(place, "hub-along")
     place.tenant("lost", kinds.policy("one", "north"), kinds.policy("other", "north"))  # equal: jobs are refused
     for kind in kinds.every():
         place.hub.create(kinds.path(kind, "lost"), kinds.manifest(kind))

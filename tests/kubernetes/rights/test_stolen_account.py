@@ -22,6 +22,10 @@ from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import PLACEHOLDERS, Slot
 from fairway.wire.workload import PodSet
+from fairway.workloads.companions import sent
+from fairway.workloads.companions.named import ACCOUNT, CLAIM, CONFIG_MAP, SECRET
+from fairway.workloads.seal import Spot
+from tests.kubernetes.rights.companion_thefts import ASKS, COMPANIONS, CONFIG_MAPS, SECRETS
 from tests.kubernetes.rights.thefts import (
     BINDINGS,
     FLOWS,
@@ -103,6 +107,8 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Membe
         made.owner.create("v1/namespaces", space("payments"))
         made.owner.create(JOBS.format("payments"), job("payments", "theirs", {}, {}))
         made.owner.create(JOBS.format("team"), job("team", "theirs", {}, {}))
+        for path in (CONFIG_MAPS, SECRETS):
+            made.owner.create(path.format("team"), {"metadata": {"name": "own"}})
         for name in ("team", "payments", HOME):
             await asyncio.to_thread(_account, made.owner, name)
         for name, labels, gated in (("held", HELD, True), ("foreign", {}, True), ("bound", HELD, False)):
@@ -120,9 +126,9 @@ def _account(owner: Api, namespace: str) -> None:
     until(lambda: owner.get(f"v1/namespaces/{namespace}/serviceaccounts/default"), f"pods can be made in {namespace}")
 
 
-@pytest.mark.parametrize("what", TRIES)
+@pytest.mark.parametrize("what", [*TRIES, *COMPANIONS])
 async def test_a_thief_is_refused(place: Member, what: str) -> None:
-    method, path, body, cause = TRIES[what]
+    method, path, body, cause = (TRIES | COMPANIONS)[what]
     said = place.tried(method, path, body)
     assert cause in said, said or "it was done"
 
@@ -177,8 +183,27 @@ async def test_what_fairway_does_is_still_allowed(place: Member) -> None:
     found = await place.fairway.patch("Pod.v1", "team", "held", gates) or {}
     assert found["status"]["nominatedNodeName"] == "node-1"
     assert found["spec"]["schedulingGates"] == [{"name": "of/others"}]
+    await _sends_along(place)
     assert await place.fairway.delete("Job.batch/v1", "team", "first", OURS, wait_s=10)
     assert place.owner.get(JOBS.format("team") + "/theirs") is not None
+
+
+async def _sends_along(place: Member) -> None:
+    """Made, found, made to say something else, and, where it is immutable, made anew."""
+    anchor = sent.anchor(b"key", "m", "team", ("j1", 1))
+    owner = sent.owned_by(CONFIG_MAP, "fairway-j1-1", (await place.fairway.apply(CONFIG_MAP, anchor)).uid)
+    bodies = {CONFIG_MAP: {"data": {"a": "1"}}, SECRET: {"data": {"a": "MQ=="}}, ACCOUNT: {}, CLAIM: {"spec": ASKS}}
+    for kind, body in bodies.items():
+        on_hub = {"metadata": {"name": "sent", "labels": {"app": "x"}}, **body}
+        made = sent.companion(b"key", Spot("m", kind, "team", "sent"), on_hub, owner)
+        await place.fairway.create(kind, made)
+        there = await place.fairway.get(kind, "team", "sent") or {}
+        assert await place.fairway.patch(kind, "team", "sent", sent.replaced(kind, there, made)) is not None
+    for kind in (CONFIG_MAP, SECRET):
+        await place.fairway.drop(kind, "team", "sent")
+    first = (place.owner.get(JOBS.format("team") + "/first") or {})["metadata"]["uid"]
+    owners = {"metadata": {"ownerReferences": [sent.owned_by("Job.batch/v1", "first", first)]}}
+    assert await place.fairway.patch(CONFIG_MAP, "team", "fairway-j1-1", owners) is not None
 
 
 IN_PLACE: dict[str, tuple[str, str, list[Json]]] = {

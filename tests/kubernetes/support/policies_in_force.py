@@ -35,6 +35,7 @@ _REFUSED = {
     "bindings": (f"/apis/{_RBAC}/namespaces/default/rolebindings", _named(roleRef=_ROLE)),
     "jobs": ("/apis/batch/v1/namespaces/default/jobs", _named(spec={"template": {"spec": _POD}})),
     "pods": ("/api/v1/namespaces/default/pods", _named(spec=_POD)),
+    "companions": ("/api/v1/namespaces/default/configmaps", _named()),
     "classes": ("/apis/scheduling.k8s.io/v1/priorityclasses", _named(value=1)),
     "reservations": (f"/apis/{_KOORDINATOR}/reservations", _RESERVATION),
 }

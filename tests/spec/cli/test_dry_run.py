@@ -150,3 +150,13 @@ def test_what_of_a_setting_has_no_effect_is_a_warning() -> None:
 def test_a_field_that_nobody_knows_is_refused() -> None:
     (said,) = entries("-f", "-", given=QUEUE.replace("SPEC", "queuePolicey: Block"))
     assert (said["accepted"], said["reasons"][0]["field"]) == (False, "spec.queuePolicey")
+
+
+@pytest.mark.parametrize("kind", ["ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim"])
+def test_what_goes_along_with_a_job_is_to_be_applied_on_the_hub(kind: str) -> None:
+    beside = f"---\napiVersion: v1\nkind: {kind}\nmetadata: {{name: db}}\n"
+    job, other = entries("-f", "-", given=JOB + beside)
+    assert (job["accepted"], other["accepted"]) == (True, False)
+    (reason,) = other["reasons"]
+    assert reason["text"] == f"{kind} 'db' is no job, and is not sent"
+    assert "kubectl apply" in reason["remedy"]

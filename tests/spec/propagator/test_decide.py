@@ -6,8 +6,10 @@ from fairway.domain.decision import NOTHING, Call, Decision, Outcome
 from fairway.propagator.decide import copy_of, decide
 from fairway.runtime.cluster_port import Applied
 from fairway.wire import jobs as wire
+from fairway.wire.envelope import Actor
 from fairway.wire.jobs import HubRef
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import Companion
 from tests.spec.builders.lives import T0, Life, S, dispatched, failing, queued, reserved, running
 from tests.spec.builders.views import events, heard, of, verbs
 
@@ -61,6 +63,37 @@ def test_a_job_of_an_older_version_whose_pods_are_unsafe_ends_whatever_attempts_
     said = events(decide(of(life), heard(life, outcomes=outcome("apply", False, "UnsafePod")), NOW))
     assert [(one.verb, one.why.code) for one in said] == [("lost", Code.UNSAFE_POD), ("recall", Code.UNSAFE_POD)]
     assert said[0].final
+
+
+def test_what_went_along_is_said_with_the_dispatch() -> None:
+    along = (Companion("Secret", "db", "h-1", "41", "0c" * 32),)
+    done = outcome("apply", True, body=Applied("u-9", companions=along))
+    (said,) = events(decide(of(reserved()), heard(reserved(), outcomes=done), NOW))
+    assert said.companions == along
+
+
+@pytest.mark.parametrize("attempts", [1, 3])
+@pytest.mark.parametrize(
+    ("code", "ends"),
+    [
+        pytest.param(Code.COMPANION_REFUSED, True, id="what nobody sends for it anywhere"),
+        pytest.param(Code.SECRET_NOT_SENT, False, id="what this cluster alone does not get"),
+    ],
+)
+def test_a_job_that_may_not_have_what_it_names_ends_and_one_that_may_elsewhere_goes_on(
+    attempts: int, code: Code, ends: bool
+) -> None:
+    life = reserved(attempts=attempts)
+    said = events(decide(of(life), heard(life, outcomes=outcome("apply", False, code)), NOW))
+    assert (said[0].verb, said[0].why.code, said[0].final) == ("lost", code, ends or attempts == 1)
+    assert said[0].why.text.startswith("as it says")
+    assert said[0].why.remedy
+
+
+def test_whose_job_it_is_and_what_its_policy_says_of_companions_goes_along_with_the_call() -> None:
+    who = Actor("ann", "http", groups=("ml",))
+    copy = copy_of(reserved(companions=True, alone=True, who=who).now)
+    assert (copy.companions, copy.alone, copy.who) == (True, True, who)
 
 
 def test_whether_its_pods_may_have_tokens_goes_along_with_the_call() -> None:

@@ -37,6 +37,6 @@ def test_each_account_on_the_hub_has_what_its_processes_do_there_and_one_has_it_
             ("clusterworkflowtemplates", "list"),
         ],
         "fairway-gateway": [("tokenreviews", "create"), ("queues", "create"), ("configmaps", "create")],
-        "fairway-clusters": [("secrets", "list")],
+        "fairway-clusters": [("secrets", "list"), ("secrets", "get")],
     }.items():
         assert [{name for name in ACCOUNTS if right in of[name]} for right in alone] == [{whose}] * len(alone)

@@ -17,10 +17,12 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from fairway.adapters.remote import messages as rw
+from fairway.adapters.remote import secrets as secrets_stay
 from fairway.adapters.remote.known_objects import noted, sound
 from fairway.adapters.vanished_objects import Told, vanished
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused, check_labels
 from fairway.runtime.ports import Unreachable
+from fairway.workloads.companions.named import SECRET
 
 log = structlog.get_logger()
 Json = dict[str, Any]
@@ -150,6 +152,7 @@ class RemoteCluster:
             raise Unreachable(f"{self.name}: an answer that makes no sense: {error}") from error
 
     async def apply(self, kind: str, manifest: Json, level: str = "") -> Applied:
+        secrets_stay.check(kind, self.name)
         return self._as(Applied, await self._call("apply", kind=kind, manifest=manifest, level=level))
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
@@ -158,17 +161,20 @@ class RemoteCluster:
         return bool(await self._call("delete", _CALL_S + wait_s, **args))
 
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
-        found: Json | None = await self._call("get", kind=kind, namespace=namespace, name=name)
+        verb = "identify" if kind == SECRET else "get"
+        found: Json | None = await self._call(verb, kind=kind, namespace=namespace, name=name)
         return sound(found, self.name)
 
     async def patch(
         self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
     ) -> Json | None:
+        secrets_stay.check(kind, self.name)
         args: Json = {"kind": kind, "namespace": namespace, "name": name, "body": body, "subresource": subresource}
         found: Json | None = await self._call("patch", **args)
         return sound(found, self.name)
 
     async def create(self, kind: str, manifest: Json) -> None:
+        secrets_stay.check(kind, self.name)
         await self._call("create", kind=kind, manifest=manifest)
 
     async def review(self, kind: str, body: Json) -> Json:

@@ -12,6 +12,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from fairway.adapters.remote import messages as rw
+from fairway.adapters.remote import secrets as secrets_stay
 from fairway.adapters.remote.cluster import CallBatch
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
@@ -28,6 +29,8 @@ _MOST_BYTES = 4 * 2**20
 _MOST_IN_HAND = 1_000
 # What the other side may call of the cluster port as it is; all else it says to this side itself.
 _OF_THE_PORT = ("apply", "get", "patch", "create", "discard", "drop", "served")
+# Those that carry an object's content.
+_WITH_CONTENT = ("apply", "get", "patch", "create", "open")
 _asked = msgspec.msgpack.Decoder(rw.CallRequest).decode
 _pack = msgspec.msgpack.Encoder().encode
 
@@ -98,6 +101,7 @@ class Serving:
             "open": self._open,
             "next": self._next,
             "delete": self._delete,
+            "identify": self._identify,
         }
 
     async def run(self) -> None:
@@ -147,6 +151,8 @@ class Serving:
             do = getattr(self._cluster, asked.verb) if ours else self._verbs.get(asked.verb)
             if do is None:
                 raise ClusterRefused("UnknownVerb", f"{asked.verb} is not known here; upgrade this side")
+            if asked.verb in _WITH_CONTENT:
+                secrets_stay.check(asked.args.get("kind", ""), self._cluster.name)
             answer = rw.Answered(msgspec.to_builtins(await do(**asked.args)))
         except ClusterRefused as error:
             answer = rw.Answered(refused=(error.code, error.text))
@@ -177,6 +183,9 @@ class Serving:
         if session not in self._sessions:
             raise ClusterRefused("Lost", "this watch is not known here")
         return await self._sessions[session].next(after)
+
+    async def _identify(self, kind: str, namespace: str, name: str) -> Any:
+        return secrets_stay.without_content(await self._cluster.get(kind, namespace, name))
 
     async def _delete(self, within: float, **what: Any) -> bool:
         return await self._cluster.delete(**what, wait_s=within)

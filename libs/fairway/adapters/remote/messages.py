@@ -27,7 +27,8 @@ _UNFINISHED = 64
 
 
 class CallRequest(Struct, omit_defaults=True):
-    """A method of the port with its arguments by name; besides: hello, facts, open and next."""
+    """A method of the port with its arguments by name; besides: hello, facts, open, next and identify, which is a get
+    without what the object holds."""
 
     verb: str
     args: dict[str, Any] = {}

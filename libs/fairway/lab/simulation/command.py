@@ -35,6 +35,9 @@ def simulate(
     hub: Annotated[
         bool, typer.Option("--hub", help="with a hub, where most jobs and all settings are applied")
     ] = False,
+    companions: Annotated[
+        bool, typer.Option("--companions", help="with a hub, and jobs that name ConfigMaps and Secrets of it")
+    ] = False,
     hub_too: Annotated[bool, typer.Option("--hub-too", help="every second seed is with a hub")] = False,
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
@@ -45,9 +48,10 @@ def simulate(
         raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
     profiles = tuple(PROFILES) if profile == "all" else (profile,)
     seeds = count(seed) if runs == 0 else iter(range(seed, seed + runs))
-    hubs = (hub, hub or hub_too)
+    hubs = (hub or companions, hub or companions or hub_too)
     plans = (
-        RunPlan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace, replay, hubs[one % 2]) for one in seeds
+        RunPlan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace, replay, hubs[one % 2], companions)
+        for one in seeds
     )
     tally = _Tally(output)
     try:

@@ -125,7 +125,8 @@ class ProcessLives:
             recorded = self._plan.replay and service in STAGES
             return Recorder((service, f"{process.name}-{life}"), fleet.bus, catalog) if recorded else None
 
-        hub = HubPort(process, fleet.hub, self._faults) if fleet.hub and "hub" in names else None
+        reads = {"hub", "propagator"} if self._plan.companions else {"hub"}
+        hub = HubPort(process, fleet.hub, self._faults) if fleet.hub and reads & {*names} else None
         given = Composition(world, bus, clock, catalog, self._meter, members, KEY, hub=hub, recording=recording)
 
         async def runs() -> None:

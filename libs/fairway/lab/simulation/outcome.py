@@ -7,7 +7,8 @@ class RunPlan(Struct, frozen=True):
     """`hours` of trouble in which `jobs` are submitted; quiet follows until everything has ended. What goes by the
     clock comes `pace` times more seldom than in production (runtime/loop.py): a quiet hour is mostly made of it, and
     nothing but how soon something is found out depends on it. With `replay` every decision is made again at the end.
-    With a `hub` most of the jobs are applied there, and so are the settings of the fleet."""
+    With a `hub` most of the jobs are applied there, and so are the settings of the fleet; with `companions` some of
+    these name ConfigMaps and Secrets of the hub."""
 
     seed: int
     hours: float = 0.25
@@ -17,6 +18,7 @@ class RunPlan(Struct, frozen=True):
     pace: float = 6.0
     replay: bool = False
     hub: bool = False
+    companions: bool = False
 
     @property
     def on_hub(self) -> int:
@@ -27,7 +29,8 @@ class RunPlan(Struct, frozen=True):
     def command(self) -> str:
         """What repeats it."""
         size = f"--hours {self.hours:g} --clusters {self.clusters} --jobs {self.jobs} --pace {self.pace:g}"
-        again = (" --hub" if self.hub else "") + (" --replay" if self.replay else "")
+        hub = " --companions" if self.companions else " --hub" if self.hub else ""
+        again = hub + (" --replay" if self.replay else "")
         return f"fairway simulate --seed {self.seed} {size} --profile {self.profile}{again}"
 
 

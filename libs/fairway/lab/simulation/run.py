@@ -14,6 +14,7 @@ from fairway.domain import decision
 from fairway.lab.fleet.decided_again import hardly_known
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.at_the_end import rests, rows
+from fairway.lab.simulation.invariants.companions import companions_left
 from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.invariants.hub_writes import HubChecks
 from fairway.lab.simulation.invariants.job_events import story
@@ -105,7 +106,7 @@ class _Run:
         """What the hub shows follows from the rest, and is looked at when that holds."""
         self._witness.end()
         if self._hub is not None and not self._witness.breaches:
-            for rule, job, text in tuple(self._hub.end()):
+            for rule, job, text in (*self._hub.end(), *companions_left(self._fleet)):
                 self._witness.breach(rule, job, text)
 
     async def _decided_again(self) -> dict[str, int]:

@@ -8,6 +8,7 @@ from fairway.workloads.settings.policies import CLUSTER_WIDE, GROUPS, MOST_SELEC
 _WEEK_S = 7 * 24 * 3_600
 
 
+_ALONG = "False: ConfigMaps, Secrets, service accounts and claims that a job names stay where they are."
 _IN_VAIN = "Known and without effect; what holds instead is in the condition Ready."
 
 
@@ -72,8 +73,8 @@ _SPEC = obj(
         "priority": whole("Of two policies that select one job, the higher decides."),
         "suspension": _SUSPENSION,
         "failover": _FAILOVER,
-        "propagateDeps": flag(_IN_VAIN),
-        "association": flag(_IN_VAIN),
+        "propagateDeps": flag(_ALONG),
+        "association": flag(_ALONG),
         "preemption": text(_IN_VAIN),
         "conflictResolution": text(_IN_VAIN),
         "activationPreference": text(_IN_VAIN),

@@ -54,7 +54,6 @@ _PLACEMENT: Fields = {
         "weightPreference": NotActedOn(_WHOLE),
     },
 }
-_DEPENDENTS = NotActedOn("ConfigMaps, Secrets and claims that a job names have to be in the member already", (False,))
 _FAILOVER: Fields = {
     "application": {
         "decisionConditions": {"tolerationSeconds": READ},
@@ -78,8 +77,8 @@ _POLICY: Fields = {
         "failover": _FAILOVER,
         "preserveResourcesOnDeletion": READ,
         "autoScaling": READ,
-        "propagateDeps": _DEPENDENTS,
-        "association": _DEPENDENTS,
+        "propagateDeps": READ,
+        "association": READ,
         "preemption": NotActedOn("a policy takes over no job that has another one", ("Never",)),
         "conflictResolution": NotActedOn("an object that Fairway did not make is never overwritten", ("Abort",)),
         "activationPreference": NotActedOn("a change of the policy reaches the jobs that wait at once"),

@@ -82,6 +82,8 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
         avoid=read_duration(annotations[AVOID], AVOID_DEFAULT, 0, _WEEK),
         version=metadata["resourceVersion"].text(),
         reserve=annotations[RESERVE].choice(*capacity.RESERVE),
+        # Karmada has two names for it; here it goes along where nothing is said.
+        alone=not (spec["propagateDeps"].flag(True) and spec["association"].flag(True)),
     )
     problems.stop()
     return policy

@@ -84,6 +84,11 @@ class Access:
     def actor(self) -> Actor:
         return Actor(self.caller.user, VIA, self.request)
 
+    @property
+    def owner(self) -> Actor:
+        """Of what is submitted now: when it starts the hub is asked what they may have sent along."""
+        return Actor(self.caller.user, VIA, self.request, self.caller.groups)
+
     async def may(self, ask: AccessQuestion) -> bool:
         if ask not in self._said:
             if len(self._said) >= MOST_ASKED:

@@ -27,7 +27,8 @@ from fairway.runtime.record.publishable import Unsaid, Unsayable
 from fairway.runtime.views.settings import setting
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import Code, Reason, Refused
+from fairway.workloads.companions.apart import apart
 from fairway.workloads.hub.objects import Key
 from fairway.workloads.kinds.registry import read
 
@@ -88,13 +89,15 @@ class Door:
 
     async def allowed(self, asked: Asked, access: Access) -> Submission:
         """The submission as it will be said, by somebody who may create this on the hub. Raises a Problem, or Refused
-        for what is of no kind, unless they may have that refused in the record."""
+        for what is of no kind, unless they may have that refused in the record. What a Secret holds stands in none."""
+        if why := apart(asked.manifest):
+            raise Refused(why)
         ask = submitting(asked.manifest)
         if ask.group == GROUP and not await access.may(ask):
             read(asked.manifest)
         for one in (ask, *policies_along(asked)):
             await access.need(one)
-        return submission(asked, access.actor, self._world.clock.now())
+        return submission(asked, access.owner, self._world.clock.now())
 
     def now(self) -> int:
         return self._world.clock.now()

@@ -67,7 +67,7 @@ def test_a_hub_that_is_away_gets_its_conditions_later_and_each_once() -> None:
 
 
 NAMED = policy("one", {"name": "train"})
-IN_VAIN = hub_object(PP, {**NAMED.manifest, "spec": {**NAMED.manifest["spec"], "propagateDeps": True}})
+IN_VAIN = hub_object(PP, {**NAMED.manifest, "spec": {**NAMED.manifest["spec"], "activationPreference": "Lazy"}})
 
 
 @pytest.mark.parametrize(

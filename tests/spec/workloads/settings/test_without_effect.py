@@ -9,7 +9,7 @@ from fairway.workloads.settings.policies import GROUPS
 from tests.spec.workloads.settings.cases import PROFILE, READ_BY, node, policy, queue, tree
 
 Json = dict[str, Any]
-TAKEN_BY_ALL = "spec.propagateDeps (ConfigMaps, Secrets and claims that a job names have to be in the member already)"
+TAKEN_BY_ALL = "spec.activationPreference (a change of the policy reaches the jobs that wait at once)"
 IN_VAIN: dict[str, tuple[Json, list[str]]] = {
     "a plain policy": (policy(placement={"clusterAffinity": {"clusterNames": ["c1"]}}), []),
     "what Karmada's server fills in": (
@@ -25,8 +25,6 @@ IN_VAIN: dict[str, tuple[Json, list[str]]] = {
     ),
     "a policy with all of it": (
         policy(
-            propagateDeps=True,
-            association=True,
             preemption="Always",
             conflictResolution="Overwrite",
             activationPreference="Lazy",
@@ -36,8 +34,6 @@ IN_VAIN: dict[str, tuple[Json, list[str]]] = {
             suspension={"scheduling": False},
         ),
         [
-            "spec.propagateDeps",
-            "spec.association",
             "spec.preemption",
             "spec.conflictResolution",
             "spec.activationPreference",
@@ -143,7 +139,7 @@ def test_what_has_no_effect_is_named_and_taken(manifest: Json, fields: list[str]
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("wide", [False, True], ids=["namespaced", "cluster-wide"])
 def test_policies_of_both_groups_and_kinds_say_the_same(group: str, wide: bool) -> None:
-    one = {**policy(wide=wide, propagateDeps=True), "apiVersion": group}
+    one = {**policy(wide=wide, activationPreference="Lazy"), "apiVersion": group}
     assert said_of(one) == f"; without effect: {TAKEN_BY_ALL}"
     assert warnings(one) == (f"without effect: {TAKEN_BY_ALL}",)
 

@@ -11,7 +11,17 @@ from fairway.workloads.crds import definitions
 _TRAINING = (Column("State", ".status.conditions[-1:].type"), AGE)
 # Of the built-in kinds.
 _CLUSTER_WIDE = ("Namespace", "Node", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition")
-_WITH_STATUS = ("Namespace", "Pod", "Node", "Service", "Job", "CronJob", "CustomResourceDefinition")
+_CLAIM = "PersistentVolumeClaim"
+_WITH_STATUS = (
+    "Namespace",
+    "Pod",
+    "Node",
+    "Service",
+    "Job",
+    "CronJob",
+    _CLAIM,
+    "CustomResourceDefinition",
+)
 
 
 def _kind(api_version: str, kind: str, *short: str, **more: Any) -> ApiResource:
@@ -34,6 +44,7 @@ CORE = (
     _builtin("v1", "Secret"),
     _builtin("v1", "Service", "svc"),
     _builtin("v1", "ServiceAccount", "sa"),
+    _builtin("v1", _CLAIM, "pvc"),
     _builtin("events.k8s.io/v1", "Event"),
     _builtin("batch/v1", "Job"),
     _builtin("batch/v1", "CronJob", "cj"),

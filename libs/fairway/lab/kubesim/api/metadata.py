@@ -35,6 +35,7 @@ _NO_GENERATION = frozenset(
         "nodes",
         "services",
         "serviceaccounts",
+        "persistentvolumeclaims",
         "leases.coordination.k8s.io",
     )
 )

@@ -18,6 +18,7 @@ from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people import hub_jobs
 from fairway.lab.simulation.people.faults import FaultProfile
 from fairway.lab.simulation.people.hub_attackers import MALFORMED, HubAttackers
+from fairway.lab.simulation.people.hub_companions import HubCompanions
 from fairway.lab.simulation.people.hub_jobs import NamedByJob
 from fairway.lab.simulation.people.hub_setters import LATER, HubSetters
 from fairway.lab.simulation.people.hub_templates import HubTemplates
@@ -41,16 +42,17 @@ class HubUsers:
         self._hub = hub
         self._rng = Random(f"hub {plan.seed}")
         self._setters = HubSetters(hub, self._rng)
-        self._templates = HubTemplates(hub, plan.seed, plan.on_hub, plan.hours)
         self._profile = profile
         self._plan = plan
+        self._companions = HubCompanions(hub, plan.seed) if plan.companions else None
         self._applied = 0
         self._lasting: set[asyncio.Future[None]] = set()
         self.drawn = Counter[str]()
 
     async def live(self) -> None:
         """Returns when the time of trouble is over."""
-        others = asyncio.ensure_future(self._templates.live())
+        templates = HubTemplates(self._hub, self._plan.seed, self._plan.on_hub, self._plan.hours)
+        others = asyncio.ensure_future(templates.live())
         loop = asyncio.get_running_loop()
         end = loop.time() + self._plan.hours * _HOUR
         rates = self._rates()
@@ -75,7 +77,9 @@ class HubUsers:
         busy = jobs / min(1, self._plan.hours)
         attackers = HubAttackers(self._hub, self._rng)
         profile = self._profile
+        along = [(busy / 4, self._companions.change)] if self._companions is not None else []
         return [
+            *along,
             (jobs / self._plan.hours * 1.3, self._apply),
             (busy / 4, self._edit),
             (busy / 6, self._hold),
@@ -115,6 +119,8 @@ class HubUsers:
             await self._with_setting(name, tenant)
 
     def _put(self, manifest: Json) -> StoredObject | None:
+        if self._companions is not None:
+            manifest = self._companions.named(manifest)
         return self._hub.put(hub_jobs.key_of(manifest), manifest)
 
     async def _with_policy(self, name: str, tenant: str) -> None:

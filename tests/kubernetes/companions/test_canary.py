@@ -1,0 +1,211 @@
+"""A canary in a Secret: after its life with a job it is in the two clusters that had it, and nowhere else."""
+
+import asyncio
+import contextlib
+import secrets
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import nats
+import pytest
+import redis
+from nats.js.api import ConsumerConfig, DeliverPolicy
+
+from tests.kubernetes.hub.objects import Applied, fairway, sent_to
+from tests.kubernetes.support.fleet import RealFleet, in_namespace, namespace, until
+from tests.kubernetes.support.tries import job
+
+Json = dict[str, Any]
+MEMBER = "north"
+_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+
+
+class Canary:
+    """Some bytes that nobody makes by chance, plain and in every form that base64 can give them inside of others."""
+
+    def __init__(self) -> None:
+        self.text = f"canary-{secrets.token_hex(12)}"
+        plain = self.text.encode()
+        # Of what stands before, the first characters hold a part.
+        shifted = (b64encode(b"x" * before + plain)[4 if before else 0 : -4] for before in range(3))
+        self.forms = (plain, *shifted)
+
+    def is_in(self, data: bytes) -> bool:
+        return any(form in part for part in (data, *_unpacked(data)) for form in self.forms)
+
+
+def _unpacked(data: bytes) -> Iterator[bytes]:
+    """Whatever in it is compressed."""
+    for head in _ZLIB:
+        at = data.find(head)
+        while at >= 0:
+            with contextlib.suppress(zlib.error):
+                yield zlib.decompressobj().decompress(data[at:], 1 << 26)
+            at = data.find(head, at + 1)
+
+
+async def _streams(url: str) -> dict[str, list[bytes]]:
+    """Every message of every stream, with its headers."""
+    client = await nats.connect(url)
+    try:
+        stream_of = client.jetstream()
+        found: dict[str, list[bytes]] = {}
+        for info in await stream_of.streams_info():
+            name = str(info.config.name)
+            found[name] = []
+            if not info.state.messages:
+                continue
+            config = ConsumerConfig(deliver_policy=DeliverPolicy.ALL)
+            told = await stream_of.subscribe(">", stream=name, ordered_consumer=True, config=config)
+            while True:
+                message = await told.next_msg(timeout=20)
+                found[name].append(repr(message.headers).encode() + message.data)
+                if message.metadata.num_pending == 0:
+                    break
+            await told.unsubscribe()
+        return found
+    finally:
+        await client.close()
+
+
+def streams(fleet: RealFleet) -> Iterator[tuple[str, bytes]]:
+    for name, messages in asyncio.run(_streams(fleet.facts["FAIRWAY_NATS_URL"])).items():
+        yield from ((f"stream {name}", data) for data in messages)
+
+
+def store(fleet: RealFleet) -> Iterator[tuple[str, bytes]]:
+    client = redis.Redis.from_url(fleet.facts["FAIRWAY_REDIS_URL"])
+    read: dict[bytes, Callable[[bytes], Any]] = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"set": client.smembers,
+        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+        b"list": lambda key: client.lrange(key, 0, -1),
+        b"stream": client.xrange,
+    }
+    try:
+        for key in client.scan_iter(count=1000):
+            kind = client.type(key)
+            if kind != b"none":  # gone meanwhile
+                yield f"key {key!r}", key + repr(read[kind](key)).encode()
+    finally:
+        client.close()
+
+
+def files(fleet: RealFleet) -> Iterator[tuple[str, bytes]]:
+    """Logs, and what NATS and Valkey keep, but not the clusters' own stores."""
+    for path in sorted(fleet.dir.parent.rglob("*")):
+        if path.is_file() and not _of_a_cluster(path):
+            yield f"file {path.relative_to(fleet.dir.parent)}", path.read_bytes()
+
+
+def _of_a_cluster(path: Path) -> bool:
+    return any(part.startswith("etcd") for part in path.parts)
+
+
+def answers(fleet: RealFleet, one: Applied) -> Iterator[tuple[str, bytes]]:
+    job = f"/v1/jobs/{one.row()['id']}"
+    query = f"namespace={one.namespace}"
+    for path in (f"/v1/jobs?{query}", job, f"{job}/why", f"{job}/story", f"{job}/manifest", "/v1/clusters"):
+        yield path, httpx.get(f"{fleet.url}{path}", headers=fleet.known, trust_env=False).content
+    for name, url in fleet.facts["metrics"].items():
+        if url:
+            yield f"metrics of {name}", httpx.get(url, headers=fleet.known, trust_env=False).content
+    for words in (("story", one.row()["id"]), ("why", one.row()["id"]), ("get", "jobs", "-n", one.namespace)):
+        yield f"fairway {' '.join(words)}", fairway(fleet, *words).encode()
+
+
+def told(fleet: RealFleet, *ones: Applied) -> Iterator[tuple[str, bytes]]:
+    yield from streams(fleet)
+    yield from store(fleet)
+    yield from files(fleet)
+    for one in ones:
+        yield from answers(fleet, one)
+        for what in (one.events(), one.on_hub, one.binding):
+            yield "the hub's object, its binding and Events", repr(what).encode()
+
+
+def with_secret(tenant: str, name: str, secret: str) -> Json:
+    what = job("Job", tenant, name, run_for="1s")
+    (main,) = what["spec"]["template"]["spec"]["containers"]
+    main["envFrom"] = [{"secretRef": {"name": secret}}]
+    return what
+
+
+def test_a_canary_in_a_secret_is_found_nowhere_but_in_the_two_clusters(fleet: RealFleet, tenant: str) -> None:
+    canary = Canary()
+    fleet.members[MEMBER].create("v1/namespaces", namespace(tenant))
+    meta = {"namespace": tenant}
+    body = {"apiVersion": "v1", "kind": "Secret", "stringData": {"password": canary.text}}
+    # As kubectl applies them: an annotation says all of it once more.
+    fleet.hub.apply({**body, "metadata": {"name": "db", **meta}}, {**body, "metadata": {"name": "refused", **meta}})
+    # This one no API server takes, and says what is wrong with it.
+    policy = _refusing(tenant)
+    for path, made in policy:
+        fleet.members[MEMBER].create(path, made)
+    try:
+        one = sent_to(fleet, with_secret(tenant, "sent", "db"), MEMBER)
+        until(one.ended_well, "it has run", 90)
+        there = fleet.members[MEMBER].get(in_namespace("v1/secrets", tenant, "db")) or {}
+        assert canary.is_in(repr(there["data"]).encode()), "it was sent"
+        other = _refused(fleet, tenant)
+        found = list(told(fleet, one, other))
+    finally:
+        for path, made in policy:
+            fleet.members[MEMBER].delete(f"{path}/{made['metadata']['name']}")
+    assert [where for where, data in found if canary.is_in(data)] == []
+    # The search finds what is there to be found.
+    seen = {where.split(" ")[0] for where, data in found if one.row()["id"].encode() in data}
+    assert {"stream", "key", "file", "fairway"} <= seen
+    kept = fleet.hub.get(in_namespace("v1/secrets", tenant, "db")) or {}
+    assert canary.is_in(repr(kept["metadata"]["annotations"]).encode())
+
+
+def _refused(fleet: RealFleet, tenant: str) -> Applied:
+    """Its Secret is refused in words that hold all of it."""
+
+    def look() -> Applied | None:
+        return one if "lost" in one.verbs() else None
+
+    one = sent_to(fleet, with_secret(tenant, "refused", "refused"), MEMBER, attempts=1)
+    return until(look, "its attempt ended") or one
+
+
+def _refusing(tenant: str) -> list[tuple[str, Json]]:
+    """A policy of the member, and its binding, that refuses a Secret with its own content as the reason."""
+    said = "'it holds ' + object.data['password']"
+    spec = {
+        "failurePolicy": "Fail",
+        "matchConstraints": {
+            "resourceRules": [
+                {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["secrets"]}
+            ]
+        },
+        "validations": [
+            {
+                "expression": f"object.metadata.namespace != '{tenant}' || object.metadata.name != 'refused'",
+                "messageExpression": said,
+                "reason": "Invalid",
+            }
+        ],
+    }
+    meta = {"name": f"canary-{tenant}"}
+    binding = {"policyName": meta["name"], "validationActions": ["Deny"]}
+    group = "admissionregistration.k8s.io/v1"
+    return [
+        (f"{group}/validatingadmissionpolicies", {"metadata": meta, "spec": spec}),
+        (f"{group}/validatingadmissionpolicybindings", {"metadata": meta, "spec": binding}),
+    ]
+
+
+@pytest.mark.parametrize("before", [b"", b"x", b"xy"], ids=["alone", "after one byte", "after two"])
+def test_a_canary_is_found_however_it_is_wrapped(before: bytes) -> None:
+    canary = Canary()
+    inside = b64encode(before + canary.text.encode() + b"z")
+    for data in (inside, b"head" + zlib.compress(inside), b"\x78\x9c no data" + zlib.compress(canary.text.encode())):
+        assert canary.is_in(data)
+    assert not Canary().is_in(inside)

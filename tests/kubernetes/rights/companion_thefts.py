@@ -1,0 +1,74 @@
+"""What a thief tries with companions: of what goes along with jobs he may make and change none but as Fairway does."""
+
+from typing import Any
+
+from tests.kubernetes.rights.thefts import SEAL, Json, Try
+
+
+def along(name: str = "x", **more: Any) -> Json:
+    """As Fairway makes a companion, and what a thief makes of it."""
+    owners = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "fairway-j1-1", "uid": "u"}]
+    meta = {"name": name, "labels": {"fairway.io/companion": "true"}, "annotations": SEAL, "ownerReferences": owners}
+    return {"metadata": {**meta, **more.pop("metadata", {})}, **more}
+
+
+CONFIG_MAPS = "v1/namespaces/{}/configmaps"
+SECRETS = "v1/namespaces/{}/secrets"
+ACCOUNTS = "v1/namespaces/{}/serviceaccounts"
+CLAIMS = "v1/namespaces/{}/persistentvolumeclaims"
+ITS_OWN = "not a companion that Fairway sent"
+ASKS = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+TOKEN = {"annotations": {**SEAL, "kubernetes.io/service-account.name": "default"}}
+COMPANIONS = {
+    "a Secret in kube-system": Try("POST", SECRETS.format("kube-system"), along(), "cannot create resource"),
+    "a Secret in a stranger's namespace": Try("POST", SECRETS.format("payments"), along(), "cannot create resource"),
+    "a stranger's Secret": Try("GET", SECRETS.format("payments") + "/theirs", None, "cannot get resource"),
+    "the Secrets of a tenant": Try("GET", SECRETS.format("team"), None, "cannot list resource"),
+    "a ConfigMap that is not marked": Try(
+        "POST", CONFIG_MAPS.format("team"), along(metadata={"labels": {}}), "the label fairway.io/companion"
+    ),
+    "a ConfigMap without a seal": Try(
+        "POST", CONFIG_MAPS.format("team"), along(metadata={"annotations": {}}), "the annotation fairway.io/seal"
+    ),
+    "a Secret that stays": Try(
+        "POST", SECRETS.format("team"), along(metadata={"ownerReferences": []}), "goes with its attempt"
+    ),
+    "an anchor that holds something": Try(
+        "POST",
+        CONFIG_MAPS.format("team"),
+        along("fairway-x", metadata={"labels": {"fairway.io/companion": "anchor"}}, data={"a": "b"}),
+        "which holds nothing",
+    ),
+    "a Secret that is an anchor": Try(
+        "POST",
+        SECRETS.format("team"),
+        along("fairway-x", metadata={"labels": {"fairway.io/companion": "anchor"}}),
+        "goes with its attempt",
+    ),
+    "a token of an account": Try(
+        "POST",
+        SECRETS.format("team"),
+        along(type="kubernetes.io/service-account-token", metadata=TOKEN),
+        "filled with a token",
+    ),
+    "a token that joins nodes": Try(
+        "POST", SECRETS.format("team"), along(type="bootstrap.kubernetes.io/token"), "filled with a token"
+    ),
+    "an account whose pods have tokens": Try("POST", ACCOUNTS.format("team"), along(), "gives its pods no token"),
+    "a volume of his choice": Try(
+        "POST", CLAIMS.format("team"), along(spec={**ASKS, "volumeName": "pv"}), "no volume by its name"
+    ),
+    "a label by which others collect it": Try(
+        "POST",
+        CONFIG_MAPS.format("team"),
+        along(metadata={"labels": {"fairway.io/companion": "true", "grafana_dashboard": "1"}}),
+        "no labels but those",
+    ),
+    "a tenant's own ConfigMap changed": Try(
+        "PATCH", CONFIG_MAPS.format("team") + "/own", {"data": {"a": "evil"}}, "the label fairway.io/companion"
+    ),
+    "a tenant's own ConfigMap taken over": Try("PATCH", CONFIG_MAPS.format("team") + "/own", along("own"), ITS_OWN),
+    "a tenant's own Secret deleted": Try("DELETE", SECRETS.format("team") + "/own", None, ITS_OWN),
+    "a tenant's own account": Try("DELETE", ACCOUNTS.format("team") + "/default", None, "cannot delete resource"),
+    "a tenant's own claim": Try("DELETE", CLAIMS.format("team") + "/own", None, "cannot delete resource"),
+}
