@@ -34,6 +34,7 @@ TOGETHER = {
     "kubernetes/simulator/test_simulator": "servers",
     "kubernetes/simulator/test_tables": "settings",
     "kubernetes/test_status": "servers",
+    "kubernetes/test_single_pods": "servers",
     "kubernetes/pods/test_pod_security": "servers",
     "kubernetes/rights/test_hub_account": "servers",
     "kubernetes/matrix/test_callers": "servers",

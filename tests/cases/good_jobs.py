@@ -22,6 +22,10 @@ def batch_job() -> Json:
     return job("batch/v1", "Job", {"template": template()})
 
 
+def single_pod() -> Json:
+    return job("v1", "Pod", template()["spec"])
+
+
 def kubeflow(kind: str, prefix: str, *roles: str, version: str = "v1") -> Callable[[], Json]:
     def made() -> Json:
         return job(

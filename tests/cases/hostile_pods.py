@@ -18,6 +18,7 @@ from tests.cases.good_jobs import (
     main,
     ray_cluster,
     ray_job,
+    single_pod,
     spark,
     spark_by_template,
     volcano_job,
@@ -116,6 +117,7 @@ _RAY = ("spec", "rayClusterSpec")
 _SUBMITTER = ("spec", "submitterPodTemplate")
 SITES = (
     Site("Job", "pod", batch_job, ("spec", "template")),
+    Site("Pod", "itself", single_pod, ()),
     Site(
         "PyTorchJob",
         "Master",

@@ -1,9 +1,12 @@
 """A hub whose kube-controller-manager would run jobs by itself: what says that they are Fairway's is left alone."""
 
+from typing import Any
+
 import pytest
 import yaml
 
-from tests.cases.job_statuses import LATER, START, manifest, on
+from tests.cases.job_statuses import LATER, START, Json, manifest, on
+from tests.cases.pod_statuses import manifest as single_pod
 from tests.kubernetes.support.fleet import Api, condition, in_namespace, until
 from tests.kubernetes.support.own import Own
 from tests.paths import ROOT
@@ -51,3 +54,37 @@ def test_a_job_of_fairways_gets_no_pods_there_and_keeps_the_status_that_is_retur
     until(lambda: condition(hub.get(in_namespace(JOBS, OTHER, "theirs")), "Complete") == "True", "the others run there")
     status = (hub.get(in_namespace(JOBS, TENANT, "ours")) or {})["status"]
     assert (hub.pods(TENANT), {**status, "conditions": on("SuccessCriteriaMet", "Complete")}) == ([], DONE)
+
+
+def pod(name: str, gated: bool = True, **metadata: Any) -> Json:
+    made = single_pod(name)
+    made["metadata"] |= {"namespace": TENANT, **metadata}
+    return made if gated else {**made, "spec": {**made["spec"], "schedulingGates": None}}
+
+
+def tried(hub: Api, manifest: Json) -> str:
+    return hub.kubectl("apply", "-f", "-", stdin=yaml.safe_dump(manifest), check=False)
+
+
+def test_a_pod_that_no_controller_owns_waits_behind_the_gate_that_it_has_to_have(hub: Api) -> None:
+    until(lambda: "schedulingGates" in tried(hub, pod("open", gated=False)), "the policy of pods is in force")
+    assert "set spec.schedulingGates: [{name: fairway.io/fleet}]" in tried(hub, pod("open", gated=False))
+    assert "created" in tried(hub, pod("ours"))
+    owner = {"apiVersion": "v1", "kind": "Namespace", "name": "x", "uid": "u-1", "controller": True}
+    assert "created" in tried(hub, pod("owned", gated=False, ownerReferences=[owner]))
+    assert "SchedulingGated" in hub.kubectl("get", "pods", "-n", TENANT)
+    gone = {"spec": {"schedulingGates": None}}
+    where = f"/api/{in_namespace('v1/pods', TENANT, 'ours')}"
+    answer = hub.http.patch(where, json=gone, headers={"Content-Type": "application/merge-patch+json"})
+    assert "leave spec.schedulingGates" in answer.json()["message"]
+
+
+def test_a_pod_of_fairways_keeps_the_status_that_is_returned(hub: Api) -> None:
+    hub.create(in_namespace("v1/pods", TENANT), pod("shown"))
+    told = {"phase": "Succeeded", "conditions": [{"type": "PodScheduled", "status": "True"}]}
+    hub.http.patch(
+        f"/api/{in_namespace('v1/pods', TENANT, 'shown')}/status",
+        json=[{"op": "add", "path": "/status", "value": told}],
+        headers={"Content-Type": "application/json-patch+json"},
+    )
+    assert "Succeeded" in hub.kubectl("get", "pod", "shown", "-n", TENANT, "-o", "jsonpath={.status.phase}")

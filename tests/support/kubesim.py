@@ -60,6 +60,12 @@ def torch(name: str = "a", workers: int = 1, gpus: int = 1, **behaviour: str) ->
     }
 
 
+def single_pod(**behaviour: str) -> Json:
+    made = template(0, **behaviour)
+    meta = {"name": "j", "namespace": "team-a", **made["metadata"]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {**made["spec"], "restartPolicy": "Never"}}
+
+
 def submit(cluster: SimCluster, manifest: Json) -> Key:
     """Creates without HTTP; the object's key."""
     kind = cluster.api.registry.of_kind(manifest["apiVersion"], manifest["kind"])

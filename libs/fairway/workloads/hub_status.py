@@ -27,15 +27,24 @@ def as_seen(shown: Json, seen: Json) -> Json:
     return seen
 
 
+def only_suspended(shown: Json) -> bool:
+    listed = shown.get("conditions")
+    types = [one.get("type") if isinstance(one, dict) else None for one in listed] if isinstance(listed, list) else []
+    return not shown or (shown.keys() == {"conditions"} and types == ["Suspended"])
+
+
 class Ends(Struct, frozen=True):
     """`shows` is what follows on `shown` when the member says `seen`. `waits`: the attempt is over and another one
     follows. `fails`: the job is over, and no member says so. `queued`: it waits for an attempt, the first or
-    the next (None: the kind has no word for that)."""
+    the next (None: the kind has no word for that). `untouched`: nobody has written there but Fairway. `anew` takes
+    back that it failed, as a merge patch."""
 
     waits: Callable[[Json, StatusWord], Json]
     fails: Callable[[Json, StatusWord], Json]
     shows: Callable[[Json, Json], Json] = as_seen
     queued: Callable[[Json, StatusWord], Json] | None = None
+    untouched: Callable[[Json], bool] = only_suspended
+    anew: Json | None = None
 
 
 def without(status: Json, *fields: str) -> Json:

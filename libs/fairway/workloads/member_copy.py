@@ -58,6 +58,16 @@ def attempt_labels(job: str, attempt: int) -> dict[str, str]:
     return {JOB_LABEL: job, ATTEMPT_LABEL: str(attempt)}
 
 
+def object_labels(kind: Kind, job: str, attempt: int) -> dict[str, str]:
+    """By these who follows a kind of jobs in a member finds an attempt's object there."""
+    return attempt_labels(job, attempt) | ({kind.label: "true"} if kind.label else {})
+
+
+def selector_of(kind: Kind) -> str:
+    """Of the kind's objects in a member that may be a job's."""
+    return f"{JOB_LABEL},{kind.label}" if kind.label else JOB_LABEL
+
+
 def job_labels(job: str, attempt: int) -> dict[str, str]:
     """The labels that tie an object and its pods to one attempt of one job."""
     return {**attempt_labels(job, attempt), MANAGED_LABEL: "true"}

@@ -110,6 +110,8 @@ class Code(StrEnum):
     SECRET_NOT_SENT = "SecretNotSent"
     # Waiting before the door: it refers to a template that the hub does not have.
     UNKNOWN_TEMPLATE = "UnknownTemplate"
+    # Refused, and on the hub kept waiting before the door: it is one of several pods that start together.
+    GANG_OF_PODS = "GangOfPods"
     # A later version's, which this one does not know; its sentence says what it is.
     UNKNOWN = "Unknown"
 

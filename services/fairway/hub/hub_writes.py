@@ -40,6 +40,7 @@ from fairway.runtime.ports import Bus, Clock, Unreachable
 from fairway.runtime.record import manifests
 from fairway.wire.reasons import Code
 from fairway.wire.spec import ManifestRef
+from fairway.workloads.kinds.registry import KINDS
 
 log = structlog.get_logger()
 # Writes to the hub in flight.
@@ -164,7 +165,7 @@ class HubWrites:
     async def _reset(self, call: Call) -> Outcome:
         """Takes back that the object failed."""
         place: Place = call.body
-        where = (place.kind, place.namespace, place.name, {"status": None})
+        where = (place.kind, place.namespace, place.name, {"status": KINDS[place.kind].ends.anew})
         try:
             if await self._hub.patch(*where, "status") is None:
                 await self._hub.patch(*where)

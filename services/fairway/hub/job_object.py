@@ -122,11 +122,7 @@ def _without(manifest: Json, path: tuple[str, ...]) -> Json:
 
 def suspended(one: HubObject) -> bool:
     """Whether its owner holds it."""
-    here: Any = one.manifest
-    notes = (here.get("metadata") or {}).get("annotations") or {}
+    notes = (one.manifest.get("metadata") or {}).get("annotations") or {}
     if isinstance(notes, dict) and notes.get(_QUEUED_BY_SUSPENDING) == "true":
         return False
-    path = KINDS[one.kind].suspend_path
-    for step in path:
-        here = here.get(step) if isinstance(here, dict) else None
-    return bool(path) and here is True
+    return KINDS[one.kind].suspended(one.manifest)

@@ -11,7 +11,7 @@ from fairway.adapters.kubernetes.namespaces import ACCOUNT, TENANT_ROLE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import HOME, LEVELS, TENANT_LABEL
 from fairway.join.companion_policy import RESOURCES, companions
-from fairway.join.placeholder_policy import pods
+from fairway.join.pod_policy import pods
 from fairway.join.policy_parts import ALL, CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
 from fairway.join.spec_policy import VARIABLES, OpenPaths, specs
 from fairway.propagator.held_room import LONGEST_S
@@ -41,7 +41,8 @@ def policies(kinds: dict[str, tuple[str, ...]], open_paths: OpenPaths, level: st
     return [
         *_policy("namespaces", [_rule("", ("namespaces",), "CREATE", "UPDATE")], _namespaces(level)),
         *_policy("bindings", [_rule("rbac.authorization.k8s.io", ("rolebindings",), "CREATE", "UPDATE")], _bindings()),
-        *_policy("jobs", [_rule(group, found, *ALL) for group, found in kinds.items()], _jobs(open_paths)),
+        # Not only jobs are pods: these have a policy of their own.
+        *_policy("jobs", [_rule(group, found, *ALL) for group, found in kinds.items() if group], _jobs(open_paths)),
         *_policy("pods", [_rule("", ("pods", "pods/status"), *ALL)], pods(image)),
         *_policy("companions", [_rule("", RESOURCES, *ALL)], companions()),
         *_policy("classes", [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")], _classes()),

@@ -28,7 +28,7 @@ from fairway.process.composition import Act, Composition
 from fairway.process.fleet_key import fleet_key
 from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.members.departures import Departures
-from fairway.process.members.enrolment import Enrolment, follow_file, member_options
+from fairway.process.members.enrolment import Enrolment, follow_file, hub_options
 from fairway.process.members.pull_mode import JOINED_BY, announce, given_by, keep_informed
 from fairway.process.members.token_renewal import Renewal
 from fairway.process.pipeline import HUB
@@ -186,8 +186,7 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
 
 
 async def _hub(settings: Settings) -> KubernetesCluster:
-    options = member_options(settings, loopback=True)
-    return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), options)
+    return await KubernetesCluster.from_kubeconfig("hub", Path(settings.hub_kubeconfig), hub_options(settings))
 
 
 def composition(parts: Parts) -> Composition:

@@ -21,7 +21,8 @@ from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World
 from fairway.runtime.record.manifests import manifest_of
 from fairway.wire import jobs as wire
 from fairway.workloads.kinds.in_place import steps
-from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy, object_labels
 from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 
 Json = dict[str, Any]
@@ -182,7 +183,7 @@ class MemberCalls:
         """Whether the object is there, though it had no labels by which it would have been deleted. It gets them back,
         or has them back from somebody else who removes it."""
         copy: Copy = call.body
-        labels = attempt_labels(call.job, call.attempt)
+        labels = object_labels(KINDS[copy.kind], call.job, call.attempt)
         found = await cluster.get(copy.kind, copy.namespace, copy.name)
         if found is None or not self._is_its(call.cluster, copy, found, (call.job, call.attempt)):
             return False

@@ -11,7 +11,7 @@ from fairway.watcher.edits import Edit, Marks, edits, marks
 from fairway.watcher.object_checks import COMPARE, GONE, STRIPPED, THERE, Compare, ObjectDoubt, ObjectLook
 from fairway.workloads.kinds.kind import reach
 from fairway.workloads.kinds.registry import KINDS
-from fairway.workloads.member_copy import Terms, attempt_labels, member_copy
+from fairway.workloads.member_copy import Terms, member_copy, object_labels
 from fairway.workloads.seal import of_attempt
 
 Json = dict[str, Any]
@@ -84,7 +84,7 @@ class ObjectDoubts:
         if found is None:
             return GONE
         meta = found["metadata"]
-        labels = attempt_labels(call.job, call.attempt)
+        labels = object_labels(KINDS[asked.kind], call.job, call.attempt)
         if meta.get("deletionTimestamp") or (asked.uid and meta["uid"] != asked.uid):
             return GONE
         if not asked.uid and not of_attempt(self._key, (call.cluster, asked.kind), found, (call.job, call.attempt)):

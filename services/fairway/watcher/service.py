@@ -27,7 +27,8 @@ from fairway.watcher.silence import SETTLE_MS
 from fairway.wire import fleet, flow
 from fairway.wire import jobs as wire
 from fairway.workloads import seal
-from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, attempt_labels
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, object_labels, selector_of
 
 _LATE_EVERY_MS = 500
 _LOOK_EVERY_S = 3
@@ -85,7 +86,7 @@ class MemberWatches:
 
     async def _watch(self, inbox: LocalMessages, cluster: Cluster, kind: str) -> None:
         there: dict[tuple[str, str], tuple[str, int, str]] = {}
-        async for change in cluster.watch(kind, JOB_LABEL):
+        async for change in cluster.watch(kind, selector_of(KINDS[kind])):
             await inbox.room()
             if change.synced:
                 keys = frozenset(f"{job}/{attempt} {uid}" for job, attempt, uid in there.values())
@@ -127,7 +128,7 @@ def observed(cluster: str, change: Change, key: bytes) -> Observed | None:
     labels = meta.get("labels") or {}
     spot = seal.Spot(cluster, change.kind, change.namespace, change.name)
     if sealed := seal.attempt_of(key, spot, change.manifest):
-        stripped = not attempt_labels(*sealed).items() <= labels.items()
+        stripped = not object_labels(KINDS[change.kind], *sealed).items() <= labels.items()
         seen = _seen(cluster, change, *sealed, gone=change.gone)
         return msgspec.structs.replace(seen, sealed=sealed, stripped=stripped)
     if JOB_LABEL not in labels or not is_whole(str(labels.get(ATTEMPT_LABEL, ""))):

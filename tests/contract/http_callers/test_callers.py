@@ -194,7 +194,7 @@ async def test_a_repeat_of_another_tenants_client_id_tells_nothing(house: House)
 
 
 async def test_what_is_of_no_known_kind_is_in_the_record_only_for_those_who_may_put_it_there(house: House) -> None:
-    body = {"manifest": {**job(), "kind": "Pod", "apiVersion": "v1"}}
+    body = {"manifest": {**job(), "kind": "Deployment", "apiVersion": "apps/v1"}}
     async with house.client(TENANT_A) as client:
         got = await client.post("/v1/jobs", json=body)
     assert (got.status_code, got.json()["code"], await house.said()) == (422, "UnknownKind", [])

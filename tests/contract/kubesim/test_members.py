@@ -13,6 +13,7 @@ from tests.support.kubesim import (
     pods,
     remove,
     simulated,
+    single_pod,
     submit,
     template,
     torch,
@@ -92,6 +93,7 @@ SPARK = {"driver": {"annotations": {"fairway.test/run-for": "5ms"}}, "executor":
             id="MPIJob, whose workers are deleted at the end",
         ),
         pytest.param(job("batch/v1", "Job", BATCH), conditions("Complete"), 3, id="Job"),
+        pytest.param(single_pod(run_for="5ms"), status("phase", "Succeeded"), 1, id="Pod"),
         pytest.param(volcano(2, 8), status("state.phase", "Completed"), 2, id="Volcano Job"),
         pytest.param(workflow("a", "b"), status("phase", "Succeeded"), 2, id="Workflow"),
         pytest.param(

@@ -86,7 +86,7 @@ class RightsHouse:
             there = {one["metadata"]["name"] for one in api.items(CRDS)}
             for kind in kinds.every():
                 group, _, version = kind.api_version.partition("/")
-                if group != "batch" and f"{kind.plural}.{group}" not in there:
+                if version and group != "batch" and f"{kind.plural}.{group}" not in there:
                     api.create(CRDS, crd(group, kind.name, version))
         spark = SCHEDULED_SPARK
         group, _, version = spark.api_version.partition("/")

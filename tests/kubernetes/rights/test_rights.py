@@ -88,7 +88,8 @@ async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold
     row = (await place.home.clusters())["north"]
     assert (row["mode"], row["labels"]) == ("push", {"gpu": "none"})
     granted = rbac.granted(place.north, MEMBERS)
-    assert not {(one.group, one.resource) for one in granted if one.verb == "create"} & set(WAYS.values())
+    makes = {(one.group, one.resource, one.namespace) for one in granted if one.verb == "create"}
+    assert not makes & set(WAYS.values())
 
     assert await place.raises("plain-raised") == "baseline"
     place.tenant("plain", kinds.policy("here", "north"))
@@ -107,10 +108,10 @@ async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold
     assert rbac.allowed(place.north, place.home.token("north"), granted) == []
 
 
-WAYS = {"placeholders": ("", "pods"), "reservations": ("scheduling.koordinator.sh", "reservations")}
+WAYS = {"placeholders": ("", "pods", rbac.HOME), "reservations": ("scheduling.koordinator.sh", "reservations", "")}
 # The others are counted in the test above.
-BATCH = [kind for kind in kinds.every() if kind.key == "Job.batch/v1"]
-OTHERS = {kind.api_version.partition("/")[0] for kind in kinds.every()} - {"batch"}
+BATCH = [kind for kind in kinds.every() if kind.key in ("Job.batch/v1", "Pod.v1")]
+OTHERS = {kind.api_version.partition("/")[0] for kind in kinds.every()} - {"batch", "v1"}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -135,10 +136,10 @@ def of_batch(rights: set[Right]) -> set[Right]:
     return {one for one in rights if one.group not in OTHERS}
 
 
-def created(place: RightsHouse) -> set[tuple[str, str]]:
-    """Groups and resources of what Fairway's account made in the member."""
+def created(place: RightsHouse) -> set[tuple[str, str, str]]:
+    """Groups, resources and namespaces of what Fairway's account made in the member."""
     refs = [one["objectRef"] for one in place.asked() if one["verb"] == "create"]
-    return {(ref.get("apiGroup", ""), ref["resource"]) for ref in refs}
+    return {(ref.get("apiGroup", ""), ref["resource"], ref.get("namespace", "")) for ref in refs}
 
 
 async def test_a_pod_beside_a_member_works_with_the_account_of_its_manifest_and_needs_all_its_rights(

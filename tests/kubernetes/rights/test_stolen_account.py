@@ -26,6 +26,7 @@ from fairway.workloads.companions import sent
 from fairway.workloads.companions.named import ACCOUNT, CLAIM, CONFIG_MAP, SECRET
 from fairway.workloads.seal import Spot
 from tests.kubernetes.rights.companion_thefts import ASKS, COMPANIONS, CONFIG_MAPS, SECRETS
+from tests.kubernetes.rights.pod_thefts import POD_TRIES, prepared, runs_a_pod
 from tests.kubernetes.rights.thefts import (
     BINDINGS,
     FLOWS,
@@ -114,6 +115,7 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Membe
         for name, labels, gated in (("held", HELD, True), ("foreign", {}, True), ("bound", HELD, False)):
             made.owner.create(PODS.format("team"), pod(name, labels, gated))
         made.owner.create(PODS.format("payments"), pod("held", HELD))
+        await prepared(made.owner, made.fairway)
         made.owner.create(FLOWS.format("team"), flow("flow", status={"phase": "Running"}))
         made.owner.create(ROOMS, reservation("theirs", {}))
         yield made
@@ -126,11 +128,10 @@ def _account(owner: Api, namespace: str) -> None:
     until(lambda: owner.get(f"v1/namespaces/{namespace}/serviceaccounts/default"), f"pods can be made in {namespace}")
 
 
-@pytest.mark.parametrize("what", [*TRIES, *COMPANIONS])
+@pytest.mark.parametrize("what", [*TRIES, *POD_TRIES, *COMPANIONS])
 async def test_a_thief_is_refused(place: Member, what: str) -> None:
-    method, path, body, cause = (TRIES | COMPANIONS)[what]
-    said = place.tried(method, path, body)
-    assert cause in said, said or "it was done"
+    method, path, body, cause = (TRIES | POD_TRIES | COMPANIONS)[what]
+    assert cause in (said := place.tried(method, path, body)), said or "it was done"
 
 
 def placeholder(container: Json | None = None, **spec: Any) -> Json:
@@ -183,6 +184,7 @@ async def test_what_fairway_does_is_still_allowed(place: Member) -> None:
     found = await place.fairway.patch("Pod.v1", "team", "held", gates) or {}
     assert found["status"]["nominatedNodeName"] == "node-1"
     assert found["spec"]["schedulingGates"] == [{"name": "of/others"}]
+    await runs_a_pod(place.owner, place.fairway)
     await _sends_along(place)
     assert await place.fairway.delete("Job.batch/v1", "team", "first", OURS, wait_s=10)
     assert place.owner.get(JOBS.format("team") + "/theirs") is not None

@@ -117,7 +117,6 @@ TRIES = {
     "a stranger's Job beside a tenant's": Try(
         "DELETE", JOBS.format("team") + "/theirs", None, "not an object of Fairway"
     ),
-    "a pod of his own": Try("POST", PODS.format("team"), pod("x"), "cannot create resource"),
     "rights in kube-system": Try("POST", BINDINGS.format("kube-system"), role("fairway-tenant"), "is not Fairway's"),
     "rights in a stranger's namespace": Try("POST", BINDINGS.format("payments"), role("fairway-tenant"), "no label"),
     "cluster-admin in a tenant's namespace": Try(
@@ -188,7 +187,6 @@ TRIES = {
     "a pod of a stranger's namespace": Try(
         "PATCH", PODS.format("payments") + "/held", {"metadata": {"labels": OURS}}, "cannot patch resource"
     ),
-    "a pod deleted": Try("DELETE", HELD_POD, None, "cannot delete resource"),
     "the Secrets of all": Try("GET", "v1/secrets", None, "cannot list resource"),
     "Secrets beside Fairway": Try("GET", f"v1/namespaces/{HOME}/secrets", None, "cannot list resource"),
     "his own token for another day": Try(

@@ -20,6 +20,7 @@ T = TypeVar("T")
 # Where the jobs of each kind are, below /apis (or /api/v1) and a namespace.
 KINDS = {
     "Job": "batch/v1/jobs",
+    "Pod": "v1/pods",
     "PyTorchJob": "kubeflow.org/v1/pytorchjobs",
     "TFJob": "kubeflow.org/v1/tfjobs",
     "JAXJob": "kubeflow.org/v1/jaxjobs",

@@ -21,6 +21,7 @@ _ROLES = {
 _ROLE: Json = {"cores": 1, "memory": "256m", "serviceAccount": "spark-operator-spark"}
 _SPECS: dict[str, Json] = {
     "Job.batch/v1": {"template": _TEMPLATE},
+    "Pod.v1": _POD,
     "Job.batch.volcano.sh/v1alpha1": {"tasks": [{"name": "one", "replicas": 1, "template": _TEMPLATE}]},
     "SparkApplication.sparkoperator.k8s.io/v1beta2": {
         "type": "Scala",
@@ -58,6 +59,7 @@ def _ended(kind: str) -> Json:
 
 _ENDS: dict[str, Json] = {
     "Job.batch.volcano.sh/v1alpha1": {"state": {"phase": "Completed"}},
+    "Pod.v1": {"phase": "Succeeded"},
     "SparkApplication.sparkoperator.k8s.io/v1beta2": {"applicationState": {"state": "COMPLETED"}},
     "Workflow.argoproj.io/v1alpha1": {"phase": "Succeeded"},
     "JobSet.jobset.x-k8s.io/v1alpha2": _ended("Completed"),

@@ -22,14 +22,14 @@ def template(container: str = "main", **how: str) -> Json:
 
 
 def job(kind: str, namespace: str, name: str = "try", **how: str) -> Json:
-    """Of two pods (Workflow: one)."""
+    """Of two pods (Workflow and Pod: one)."""
+    meta = {"name": name, "namespace": namespace}
+    if kind == "Pod":
+        made = template(**how)
+        gated = {**made["spec"], "schedulingGates": [{"name": "fairway.io/fleet"}]}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {**meta, **made["metadata"]}, "spec": gated}
     spec = {"Job": _batch, "PyTorchJob": _torch, "SparkApplication": _spark, "Workflow": _flow, "JobSet": _set}[kind]
-    return {
-        "apiVersion": API[kind],
-        "kind": kind,
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": spec(how),
-    }
+    return {"apiVersion": API[kind], "kind": kind, "metadata": meta, "spec": spec(how)}
 
 
 def in_pool(pool: Pool) -> Json:
@@ -94,7 +94,8 @@ class Watch:
     """Every version of one object that `kubectl get -w` shows."""
 
     def __init__(self, api: Api, kind: str, namespace: str, name: str = "try") -> None:
-        plural = KINDS[kind].rsplit("/", 1)[1] + "." + API[kind].partition("/")[0]
+        *group, _, plural = KINDS[kind].split("/")
+        plural = ".".join((plural, *group))
         command = [tools().program("kubectl"), f"--kubeconfig={api.kubeconfig}", "get", plural, "-n", namespace]
         self._process = subprocess.Popen(
             [*map(str, command), "-w", "-o", "json", f"--field-selector=metadata.name={name}"],
@@ -147,7 +148,7 @@ class Tried:
         status = self.on_hub.get("status") or {}
         if self.kind == "SparkApplication":
             return str((status.get("applicationState") or {}).get("state", ""))
-        if self.kind == "Workflow":
+        if self.kind in ("Workflow", "Pod"):
             return str(status.get("phase", ""))
         ends = ("Failed", "Complete", "Completed", "Succeeded")
         return next((end for end in ends if condition(self.on_hub, end) == "True"), "")

@@ -13,7 +13,6 @@ from fairway.workloads.hub.ends import ended
 from fairway.workloads.hub.objects import (
     SETTINGS,
     HubObject,
-    child_of_job,
     cleaned,
     configured,
     hub_object,
@@ -21,6 +20,7 @@ from fairway.workloads.hub.objects import (
     not_taken,
     of_hub,
     only_named,
+    owned,
     problems_of,
     withdrawn,
 )
@@ -170,7 +170,7 @@ def test_a_cancellation_that_came_too_early_can_be_repeated_later() -> None:
     assert cancellation("j", "t", HTTP, 5_000).id != cancellation("j", "t", HTTP, 6_000).id
 
 
-def owned(kind: str, controller: bool = True) -> HubObject:
+def made_by(kind: str, controller: bool = True) -> HubObject:
     plain, _, version = kind.partition(".")
     return job(ownerReferences=[{"kind": plain, "apiVersion": version, "controller": controller}])
 
@@ -179,14 +179,14 @@ def owned(kind: str, controller: bool = True) -> HubObject:
     ("given", "want"),
     [
         pytest.param(job(), False, id="a job of its own"),
-        pytest.param(owned("PyTorchJob.kubeflow.org/v1"), True, id="one that an operator made for another job kind"),
-        pytest.param(owned("RayJob.ray.io/v1"), True, id="the RayCluster of a RayJob"),
-        pytest.param(owned("CronJob.batch/v1"), False, id="one that a CronJob made: that is no job kind"),
-        pytest.param(owned("PyTorchJob.kubeflow.org/v1", controller=False), False, id="one that is only related"),
+        pytest.param(made_by("PyTorchJob.kubeflow.org/v1"), True, id="one that an operator made for another job kind"),
+        pytest.param(made_by("RayJob.ray.io/v1"), True, id="the RayCluster of a RayJob"),
+        pytest.param(made_by("CronJob.batch/v1"), False, id="one that a CronJob made: that is no job kind"),
+        pytest.param(made_by("PyTorchJob.kubeflow.org/v1", controller=False), False, id="one that is only related"),
     ],
 )
 def test_the_children_of_a_job_are_not_jobs(given: HubObject, want: bool) -> None:
-    assert child_of_job(given) is want
+    assert owned(given) is want
 
 
 @pytest.mark.parametrize(

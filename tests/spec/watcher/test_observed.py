@@ -1,9 +1,12 @@
 """Which objects of a member speak for a job: those that Fairway applied."""
 
+from typing import Any
+
 import pytest
 
 from fairway.runtime.cluster_port import Change
 from fairway.watcher.service import observed
+from fairway.workloads.seal import Spot, sealed
 
 LABELS = {"fairway.io/job": "speech-1", "fairway.io/attempt": "2"}
 JOBSET = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "speech", "uid": "u", "controller": True}
@@ -19,6 +22,32 @@ CASES = {
     "an object of somebody else is none of ours": ({"labels": {"app": "web"}}, None),
     "nor is one whose attempt is no number": ({"labels": {**LABELS, "fairway.io/attempt": "x"}}, None),
 }
+
+PODS = {
+    "a pod that Fairway applied speaks for its attempt": ({"labels": LABELS}, ("speech-1", 2)),
+    "a pod that a controller made for a job does not": ({"labels": LABELS, "ownerReferences": [JOBSET]}, None),
+}
+
+
+@pytest.mark.parametrize(("given", "want"), PODS.values(), ids=PODS.keys())
+def test_observed_pods(given: dict[str, object], want: tuple[str, int] | None) -> None:
+    seen = observed("north", Change("Pod.v1", "team", "speech", {"metadata": given}), b"a key")
+    assert (None if seen is None else (seen.job, seen.attempt)) == want
+
+
+def test_a_pod_without_the_label_by_which_it_is_followed_is_stripped() -> None:
+    spot = Spot("north", "Pod.v1", "team", "speech")
+    pod = {"metadata": {"name": "speech", "namespace": "team", "labels": LABELS}, "spec": {"containers": []}}
+    told = sealed(b"a key", spot, ("speech-1", 2), pod)
+    (bare, whole) = (
+        observed("north", Change("Pod.v1", "team", "speech", one), b"a key") for one in (told, alone(told))
+    )
+    assert bare and whole
+    assert (bare.whole, whole.whole) == (False, True)
+
+
+def alone(pod: dict[str, Any]) -> dict[str, Any]:
+    return {**pod, "metadata": {**pod["metadata"], "labels": {**LABELS, "fairway.io/alone": "true"}}}
 
 
 @pytest.mark.parametrize(("given", "want"), CASES.values(), ids=CASES.keys())

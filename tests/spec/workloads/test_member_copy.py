@@ -50,7 +50,8 @@ def test_every_pod_template_carries_our_labels(case: dict[str, Any]) -> None:
     kind = registry.KINDS[f"{manifest['kind']}.{manifest['apiVersion']}"]
     assert list(kind.label_paths(found))
     if manifest["kind"] not in ("SparkApplication", "Workflow"):
-        assert containers_without_labels(found["spec"]) == []
+        pods = found if manifest["kind"] == "Pod" else found["spec"]
+        assert containers_without_labels(pods) == []
 
 
 def test_spark_and_workflow_carry_the_labels_where_their_operators_look() -> None:

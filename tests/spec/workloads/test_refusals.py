@@ -130,6 +130,7 @@ def test_an_unknown_kind_is_refused_by_name(api_version: Any, kind: Any, field: 
 HEADS = {
     "jobset": ("jobset.x-k8s.io/v1alpha2", "JobSet"),
     "leaderworkerset": ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+    "pod": ("v1", "Pod"),
     "pytorch": ("kubeflow.org/v1", "PyTorchJob"),
     "raycluster": ("ray.io/v1", "RayCluster"),
     "ray": ("ray.io/v1", "RayJob"),
@@ -143,7 +144,7 @@ BY_KIND = yaml.safe_load((Path(__file__).parent / "fixtures/refused/kinds.yaml")
 @pytest.mark.parametrize("case", BY_KIND, ids=[f"{case['kind']}: {case['case']}" for case in BY_KIND])
 def test_a_kind_refuses(case: dict[str, Any]) -> None:
     api_version, kind = HEADS[case["kind"]]
-    metadata = {"name": case.get("name", "a"), "annotations": case.get("annotations")}
+    metadata = {"name": case.get("name", "a"), **{key: case.get(key) for key in ("labels", "annotations")}}
     manifest = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": case["spec"]}
     assert case["says"] in refusal(lambda: registry.read(manifest))[case["field"]]
 

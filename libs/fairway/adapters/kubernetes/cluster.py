@@ -31,13 +31,16 @@ Json = dict[str, Any]
 
 class Options(Struct, frozen=True):
     """`kinds` are those `served` asks for, as `Kind.group/version`; `seed` spreads the waits of many processes.
-    `shapes`: for a kind, the fields that its watches tell, in place of whole manifests (`kubernetes_shape.Shape`).
-    Without `loopback` a server on this machine itself is refused."""
+    `shapes`: for a kind, the fields that its watches tell, in place of whole manifests (`decoders.ObjectFields`), but
+    for those whose selector is one of `whole`. `fields`: for a kind, the field selector of its watches. Without
+    `loopback` a server on this machine itself is refused."""
 
     kinds: tuple[str, ...] = ()
     seed: int = 0
     pace: WatchPace = WatchPace()
     shapes: dict[str, type[Struct]] = {}
+    whole: tuple[str, ...] = ()
+    fields: dict[str, str] = {}
     loopback: bool = True
 
 
@@ -131,7 +134,7 @@ class KubernetesCluster:
         return None
 
     async def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncGenerator[Change, None]:
-        watched = self._reflector(Scope(kind, selector, namespace))
+        watched = self._reflector(Scope(kind, selector, namespace, fields=self._options.fields.get(kind, "")))
         self._watches.add(watched)
         try:
             async with aclosing(watched.changes()) as changes:
@@ -145,7 +148,8 @@ class KubernetesCluster:
         return sorted({f"{self.name}: {one.lacks}" for one in self._watches if one.lacks})
 
     def _reflector(self, scope: Scope) -> Reflector:
-        shape = ObjectFields(self._options.shapes.get(scope.kind))
+        whole = scope.selector in self._options.whole
+        shape = ObjectFields(None if whole else self._options.shapes.get(scope.kind))
         return Reflector(self._http, self._kinds, scope, self._options.pace, shape)
 
     async def token(self, namespace: str, account: str, seconds: int) -> str:

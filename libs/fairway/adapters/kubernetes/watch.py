@@ -53,18 +53,20 @@ class Since(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """What is watched: a kind, in one namespace or everywhere, by labels or by name. `since`: the object of that name
-    is known already, so that the watch begins without a list."""
+    """What is watched: a kind, in one namespace or everywhere, by labels, by fields or by name. `since`: the object of
+    that name is known already, so that the watch begins without a list."""
 
     kind: str
     selector: str = ""
     namespace: str = ""
     name: str = ""
     since: Since | None = None
+    fields: str = ""
 
     @property
     def query(self) -> dict[str, str]:
-        fields = {"fieldSelector": f"metadata.name={self.name}"} if self.name else {}
+        asked = f"metadata.name={self.name}" if self.name else self.fields
+        fields = {"fieldSelector": asked} if asked else {}
         return fields | ({"labelSelector": self.selector} if self.selector else {})
 
 

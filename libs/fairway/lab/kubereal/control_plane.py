@@ -15,7 +15,7 @@ from msgspec import Struct
 from fairway.lab.kubereal.accounts import token_file
 from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.certificates import private_key, written
-from fairway.lab.kubereal.flags import api_server, controller_manager, etcd, kwok, scheduler
+from fairway.lab.kubereal.flags import WITHOUT_CONTROLLERS, api_server, controller_manager, etcd, kwok, scheduler
 from fairway.lab.kubereal.kwok_stages import stages
 from fairway.lab.kubereal.program import NotUp, Program
 from fairway.lab.kubesim.clusters import kubeconfig
@@ -92,8 +92,8 @@ class Plane:
 
     async def start_api(self) -> None:
         """The API server; again on the same port, if it was ended."""
-        flags = api_server(self.name, self.dir, self.port, self._store)
-        server = await self._start(_API, [*flags, *self.spec.api_flags])
+        flags = [*api_server(self.name, self.dir, self.port, self._store), *self.spec.api_flags]
+        server = await self._start(_API, flags if self.spec.controllers else [*flags, *WITHOUT_CONTROLLERS])
         try:
             await server.until(self._answers, _READY_S)
         except NotUp:

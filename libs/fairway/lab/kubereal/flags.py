@@ -5,6 +5,8 @@ from pathlib import Path
 # kwok's own default overlaps with nothing here, but pods of several clusters are easier told apart so.
 _PODS = "10.128.0.1/16"
 _SERVICES = "10.96.0.0/16"
+# Where nobody makes an account for each namespace, no pod could be made either: it would want the token of one.
+WITHOUT_CONTROLLERS = ("--disable-admission-plugins=ServiceAccount",)
 
 
 def etcd(data: Path, client: int, peer: int) -> list[str]:

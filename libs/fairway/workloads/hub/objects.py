@@ -146,7 +146,9 @@ def cleaned(manifest: Json, keep_version: bool = False) -> Json:
         meta |= {"annotations": kept}
         if not kept:
             del meta["annotations"]
-    return {**copy, "metadata": meta}
+    written = {**copy, "metadata": meta}
+    kind = KINDS.get(f"{manifest.get('kind')}.{manifest.get('apiVersion')}")
+    return written if kind is None else kind.as_written(written)
 
 
 def problems_of(one: HubObject, admin: frozenset[str] = SYSTEM_NAMESPACES.admin) -> tuple[Reason, ...]:
@@ -203,11 +205,12 @@ def not_taken(one: HubObject, reasons: tuple[Reason, ...], now: int) -> Say:
     return Say(message_id("refused", *one.key, version, one.digest, len(reasons)), subject, message)
 
 
-def child_of_job(one: HubObject) -> bool:
-    """Made by the operator of another job kind: its owner is the job."""
+def owned(one: HubObject) -> bool:
+    """Made by the operator of another job kind, whose object is the job; or by any controller, where the kind is a job
+    only when it is bare."""
     owners = (one.manifest.get("metadata") or {}).get("ownerReferences") or []
     keys = {f"{owner.get('kind')}.{owner.get('apiVersion')}" for owner in owners if owner.get("controller")}
-    return not keys.isdisjoint(KINDS)
+    return bool(keys) if KINDS[one.kind].bare else not keys.isdisjoint(KINDS)
 
 
 def as_written(one: HubObject) -> bool:
@@ -234,3 +237,8 @@ def open_to_nobody(one: HubObject) -> bool:
 def leaving(one: HubObject) -> bool:
     """Its deletion was asked for, though something still holds it."""
     return bool((one.manifest.get("metadata") or {}).get("deletionTimestamp"))
+
+
+def taken(one: HubObject) -> bool:
+    """The hub has begun to run a job's object itself."""
+    return KINDS[one.kind].runs_there(one.manifest)

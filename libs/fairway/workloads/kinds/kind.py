@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
+from fairway.wire.reasons import Reason
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import PLAIN, Ends
 from fairway.workloads.kinds.phase import Phase
@@ -29,6 +30,9 @@ class Kind(ABC):
     `refers_to` are the kinds of the hub's objects in which parts of one may stand (references.py).
     `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
     included, from templates of the manifest, and all at once.
+    `label` is on its objects in a member, and on nothing else there, where the job's labels alone would find pods, too.
+    `bare`: only what no controller owns is a job. `hub_fields` selects those of the hub's objects that may be one.
+    `let_go` says where its owner holds it, and how to let it go.
     """
 
     name: str
@@ -46,10 +50,14 @@ class Kind(ABC):
     holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)
     ends: Ends = PLAIN
     steady: bool = True
+    label: str = ""
+    bare: bool = False
+    hub_fields: str = ""
+    let_go: tuple[str, str] = ("spec.suspend", "set suspend to false to submit it")
 
     @property
     def key(self) -> str:
-        """`Kind.group/version`, such as `Job.batch/v1`."""
+        """`Kind.group/version`, such as `Job.batch/v1`; `Pod.v1` of the core group."""
         return f"{self.name}.{self.api_version}"
 
     @abstractmethod
@@ -83,6 +91,30 @@ class Kind(ABC):
         """Whether parts of it stand elsewhere."""
         made = self.written_out(manifest, lambda reference: None)
         return bool(made.used or made.wrong)
+
+    # Of an object of the hub, valid or not.
+    def as_written(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        """Without what API servers write into every object of the kind."""
+        return manifest
+
+    def suspended(self, manifest: Mapping[str, Any]) -> bool:
+        """Whether its owner holds it."""
+        here: Any = manifest
+        for step in self.suspend_path:
+            here = here.get(step) if isinstance(here, dict) else None
+        return bool(self.suspend_path) and here is True
+
+    def for_the_fleet(self, manifest: Mapping[str, Any]) -> bool:
+        """Whether it is meant for the fleet though no policy selects it: else it is nothing of Fairway's."""
+        return True
+
+    def runs_there(self, manifest: Mapping[str, Any]) -> bool:
+        """Whether the hub runs it itself."""
+        return False
+
+    def one_of_several(self, manifest: Mapping[str, Any]) -> Reason | None:
+        """Why it is no job by itself."""
+        return None
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         """Looks at what changes pods in other ways."""

@@ -15,6 +15,7 @@ from fairway.workloads.kinds.kind import Kind
 from fairway.workloads.kinds.kubeflow import KUBEFLOW
 from fairway.workloads.kinds.leaderworkerset import LEADERWORKERSET
 from fairway.workloads.kinds.phase import Phase
+from fairway.workloads.kinds.single_pod import POD
 from fairway.workloads.kinds.volcano import VOLCANO
 from fairway.workloads.pod_security.check import check
 from fairway.workloads.ray.raycluster import RAYCLUSTER
@@ -37,6 +38,7 @@ _BUILT_IN: tuple[Kind, ...] = (
     RAYJOB,
     RAYCLUSTER,
     LEADERWORKERSET,
+    POD,
 )
 _known: dict[str, Kind] = {kind.key: kind for kind in _BUILT_IN}
 KINDS: Mapping[str, Kind] = MappingProxyType(_known)

@@ -25,7 +25,7 @@ from fairway.runtime.ports import ReadRows
 from fairway.runtime.views import row_cache
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
-from fairway.workloads.hub.objects import HubObject, as_written, child_of_job, hub_object, leaving
+from fairway.workloads.hub.objects import HubObject, as_written, hub_object, leaving, owned, taken
 
 _encode = msgspec.json.Encoder().encode
 # Of what was handed on by another process, and is not what the object says.
@@ -110,9 +110,9 @@ def object_seen(view: View, heard: Heard[Any], message: ObjectSeen, now: int) ->
         return  # the hub serves it in another version, too
     if known is not None and message.place < known.place:
         return
-    if message.gone or leaving(one):
+    if message.gone or leaving(one) or taken(one):
         _gone(view, one)
-    elif not child_of_job(one) and not heard.outcomes:
+    elif not owned(one) and not heard.outcomes:
         _present(view, one, message.place, now)
     elif known is not None and heard.outcomes and heard.outcomes[-1].ok and not known.wish.said:
         body = heard.outcomes[-1].body

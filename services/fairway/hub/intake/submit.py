@@ -17,6 +17,7 @@ from fairway.hub.view import View
 from fairway.wire.reasons import Code, Reason, together
 from fairway.workloads.hub.ends import ended
 from fairway.workloads.hub.objects import HubObject, cleaned, of_hub
+from fairway.workloads.kinds.registry import KINDS
 
 _AGAIN_MS = 1_000
 
@@ -110,8 +111,10 @@ def not_now(view: View, known: JobObject) -> Reason | None:
         return policies
     if lacks := lacking(view, one):
         return lacks[1]
+    if why := KINDS[one.kind].one_of_several(one.manifest):
+        return why
     if suspended(one):
-        return Reason(Code.SUSPENDED, "suspended by its owner", "spec.suspend", "set suspend to false to submit it")
+        return Reason(Code.SUSPENDED, "suspended by its owner", *KINDS[one.kind].let_go)
     holder = holder_of(view, one)
     if holder is not None and not holder.ended:
         text = f"its name is taken by job {holder.id}, which is {holder.state.value}"
@@ -139,7 +142,7 @@ def holder_of(view: View, one: HubObject) -> Job | None:
 def _held(view: View, known: JobObject, why: Reason, now: int) -> Step | None:
     """The rows of a held object, when they change; None: it is nothing of Fairway's."""
     one = known.one
-    if why.code is Code.NO_POLICY and view.hub_settings.foreign(one):
+    if why.code is Code.NO_POLICY and _of_nobody(view, one):
         return Step(released(known.held)) if known.held else None
     holder = holder_of(view, one)
     before = known.held
@@ -147,6 +150,11 @@ def _held(view: View, known: JobObject, why: Reason, now: int) -> Step | None:
     other = holder.id if why.code is Code.DUPLICATE and holder is not None else ""
     held = HeldObject(one.kind, one.namespace, one.name, one.uid, since, why, known.job, other)
     return None if held == before else Step(kept(held))
+
+
+def _of_nobody(view: View, one: HubObject) -> bool:
+    """What no policy selects there is nothing of Fairway's."""
+    return view.hub_settings.foreign(one) or not KINDS[one.kind].for_the_fleet(one.manifest)
 
 
 def submission_of(view: View, one: HubObject, now: int, again: bool = False) -> Submission | None:

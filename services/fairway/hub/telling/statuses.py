@@ -132,9 +132,10 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
     if _went_on(one, wanted, job):
         return None
     shown = _status_of(one.shown)
-    if one.held is not None and not _of_waiting_alone(shown):
-        return None
     ends = KINDS[one.one.kind].ends
+    # What somebody else runs on the hub is not said to wait.
+    if one.held is not None and not ends.untouched(shown):
+        return None
     if wanted.seen is not None:
         new = ends.shows(shown, wanted.seen)
     elif wanted.word is None:
@@ -149,18 +150,6 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
 def _went_on(one: JobObject, wanted: WantedStatus, job: Job | None) -> bool:
     """It was to show that it waits, and does not any more."""
     return wanted.queued and one.held is None and (job is None or job.state not in _STARTS)
-
-
-def _of_waiting_alone(shown: Json) -> bool:
-    """Nobody has written there but Fairway: what somebody else runs on the hub is not said to wait."""
-    listed = shown.get("conditions")
-    if not shown:
-        return True
-    return shown.keys() == {"conditions"} and isinstance(listed, list) and [*map(_type_of, listed)] == ["Suspended"]
-
-
-def _type_of(entry: Any) -> Any:
-    return entry.get("type") if isinstance(entry, dict) else None
 
 
 def _follows(one: JobObject, shown: Json, new: Json) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import structlog
+from msgspec import structs
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster, Options
 from fairway.adapters.kubernetes.kubeconfig import BadKubeconfig
@@ -20,6 +21,7 @@ from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Change, Cluster
 from fairway.runtime.views.members import Facts, Members
 from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.member_copy import selector_of
 
 log = structlog.get_logger()
 _LOOK_S = 2.0
@@ -160,8 +162,19 @@ class Enrolment:
 
 
 def member_options(settings: Settings, loopback: bool) -> Options:
+    """Of pods nobody reads more than an agent does, but of those that are jobs themselves."""
+    whole = tuple(selector_of(kind) for kind in KINDS.values() if kind.label)
+    return structs.replace(_options(settings, loopback), shapes=SHAPES, whole=whole)
+
+
+def hub_options(settings: Settings) -> Options:
+    fields = {key: kind.hub_fields for key, kind in KINDS.items() if kind.hub_fields}
+    return structs.replace(_options(settings, loopback=True), fields=fields)
+
+
+def _options(settings: Settings, loopback: bool) -> Options:
     pace = WatchPace(idle=settings.watch_silence)
-    return Options(kinds=tuple(sorted(KINDS)), shapes=SHAPES, seed=os.getpid(), loopback=loopback, pace=pace)
+    return Options(kinds=tuple(sorted(KINDS)), seed=os.getpid(), loopback=loopback, pace=pace)
 
 
 def _print(path: Path) -> tuple[int, int]:

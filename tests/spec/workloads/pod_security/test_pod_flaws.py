@@ -43,7 +43,7 @@ def test_each_reason_names_its_field_the_standard_and_who_can_allow_it() -> None
         assert bool(reasons) == (breaks != NEVER), name
         for one in reasons:
             assert one.code is Code.UNSAFE_POD
-            assert one.field.startswith("spec."), name
+            assert one.field.startswith(("spec.", "metadata.annotations") if made["kind"] == "Pod" else "spec."), name
             assert "the Pod Security Standard" in one.text
             assert "TenantProfile spec.podSecurity" in one.remedy and "fairway.io/pod-security" in one.remedy
 

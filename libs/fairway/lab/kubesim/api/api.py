@@ -2,13 +2,16 @@
 
 from typing import Any
 
-from fairway.lab.kubesim.api import job_status, validation
+from fairway.lab.kubesim.api import job_status, pod_status, validation
 from fairway.lab.kubesim.api import metadata as meta
 from fairway.lab.kubesim.api.errors import ApiError, Json, already_exists, invalid, not_found
 from fairway.lab.kubesim.api.garbage_collection import collect
 from fairway.lab.kubesim.api.registry import ApiResource, Registry, of_crd
 from fairway.lab.kubesim.api.selectors import Match
 from fairway.lab.kubesim.api.store import Event, Key, ObjectStore, StoredObject
+
+# Of built-in kinds these alone are born without the status that somebody gives them, as all are in a real cluster.
+_STATUS_RULES = {"jobs.batch": job_status.faults, "pods": pod_status.faults}
 
 
 class ClusterApi:
@@ -40,7 +43,7 @@ class ClusterApi:
         if obj["metadata"].get("resourceVersion"):
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         obj["metadata"] = meta.born(resource, obj["metadata"], self.uids, self.clock.now())
-        if resource.status and (not resource.builtin or resource.storage == "jobs.batch"):
+        if resource.status and (not resource.builtin or resource.storage in _STATUS_RULES):
             obj.pop("status", None)
         meta.check(resource, obj)
         validation.check_shape(resource, obj)
@@ -191,8 +194,8 @@ def ensure_namespace(api: ClusterApi, name: str, more: Json | None = None) -> No
 
 def check_status(resource: ApiResource, old: Json, new: Json) -> None:
     """422 when the status may not follow on the one that is there."""
-    found = job_status.faults(old, new) if resource.storage == "jobs.batch" else []
-    if found:
+    rules = _STATUS_RULES.get(resource.storage)
+    if rules is not None and (found := rules(old, new)):
         raise invalid(resource.group_kind, new["metadata"]["name"], found)
 
 
@@ -204,8 +207,8 @@ def _body(resource: ApiResource, obj: Json) -> Json:
 
 def _default(resource: ApiResource, obj: Json) -> None:
     if resource.storage == "pods":
-        obj.setdefault("status", {}).setdefault("phase", "Pending")
         obj.setdefault("spec", {}).setdefault("restartPolicy", "Always")
+        pod_status.born(obj)
     elif resource.storage == "namespaces":
         obj.setdefault("status", {"phase": "Active"})
         obj.setdefault("spec", {"finalizers": ["kubernetes"]})

@@ -145,7 +145,11 @@ def _pod(obj: Json, now: int) -> list[object]:
     containers = status.get("containerStatuses") or ()
     ready = sum(1 for one in containers if one.get("ready"))
     restarts = sum(one.get("restartCount", 0) for one in containers)
-    shown = "Terminating" if obj["metadata"].get("deletionTimestamp") else status.get("reason") or status.get("phase")
+    shown = status.get("reason") or status.get("phase")
+    if any(one.get("reason") == "SchedulingGated" for one in status.get("conditions") or ()):
+        shown = "SchedulingGated"
+    if obj["metadata"].get("deletionTimestamp"):
+        shown = "Terminating"
     if shown == "Succeeded":
         shown = "Completed"
     total = len(obj.get("spec", {}).get("containers") or ())

@@ -1,4 +1,5 @@
-"""The policy of pods: Fairway makes and deletes none but placeholders, and lets go those for which it holds room."""
+"""The policy of pods: Fairway makes and deletes none but placeholders and those that are jobs themselves, and lets go
+those for which it holds room."""
 
 from collections.abc import Sequence
 
@@ -6,6 +7,7 @@ from fairway.domain.tenancy.profile import HOME
 from fairway.join.policy_parts import CREATES, DELETES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
 from fairway.propagator.held_room import LONGEST_S
 from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL
+from fairway.workloads.seal import SEAL
 
 # A pod that waits behind a gate may be changed in more ways than one that runs: these are the others.
 _FROZEN = [
@@ -65,17 +67,21 @@ _PLAIN = [
 def pods(image: str) -> list[Validation]:
     return [
         (
-            f"{CREATES} || ({_placeholder(image)})",
-            "'Fairway makes no pods but placeholders without a will of their own'",
+            f"{CREATES} || ({_placeholder(image)}) || "
+            f"({_job('labels', 'notes')} && !has(object.metadata.ownerReferences))",
+            "'Fairway makes no pods but those of its jobs, and placeholders without a will of their own'",
         ),
         (
-            f"{DELETES} || (request.namespace == '{HOME}' && '{PLACEHOLDER_LABEL}' in variables.before)",
-            "'Fairway deletes no pods but placeholders'",
+            f"{DELETES} || (request.namespace == '{HOME}' && '{PLACEHOLDER_LABEL}' in variables.before) || "
+            f"({_job('before', 'notesBefore')} && !oldObject.metadata.?ownerReferences.orValue([]).exists(o, "
+            "o.?controller.orValue(false)))",
+            "'Fairway deletes no pods but those of its jobs, and placeholders'",
         ),
         (f"{UPDATES} || ({TENANTS})", NO_TENANT),
         (
-            f"{UPDATES} || ('{HOLD_LABEL}' in variables.before && '{JOB_LABEL}' in variables.before)",
-            "'not a pod for which Fairway holds room'",
+            f"{UPDATES} || ('{HOLD_LABEL}' in variables.before && '{JOB_LABEL}' in variables.before) || "
+            f"'{SEAL}' in variables.notesBefore",
+            "'not a pod for which Fairway holds room, nor one that it applied'",
         ),
         (
             f"{UPDATES} || object.spec == oldObject.spec || "
@@ -89,6 +95,11 @@ def pods(image: str) -> list[Validation]:
         ),
         *METADATA,
     ]
+
+
+def _job(labels: str, notes: str) -> str:
+    """A pod that is a job itself. A member cannot verify a seal, only see that there is one."""
+    return f"{TENANTS} && '{JOB_LABEL}' in variables.{labels} && variables.{notes}[?'{SEAL}'].orValue('') != ''"
 
 
 def _placeholder(image: str) -> str:
