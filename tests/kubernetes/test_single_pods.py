@@ -67,6 +67,16 @@ def test_what_is_unsafe_has_failed_with_the_reason(fleet: RealFleet, tenant: str
     until(lambda: column(fleet.hub, tenant) == "UnsafePod", "it is refused")
 
 
+def test_what_was_refused_and_is_mended_waits_again_and_runs(fleet: RealFleet, tenant: str) -> None:
+    wrong = pod(tenant)
+    wrong["metadata"]["annotations"]["fairway.io/typo"] = "x"
+    one = tried(fleet, wrong, "north")
+    until(lambda: column(fleet.hub, tenant) == "Invalid", "it is refused")
+    fleet.hub.kubectl("annotate", "pod", "try", "fairway.io/typo-", "-n", tenant)
+    one.runs_in("north")
+    until(lambda: column(fleet.hub, tenant) == "Running", "its failure is taken back")
+
+
 HELD: dict[str, tuple[Json, str]] = {
     "of a gang": ({"metadata": {"labels": {"scheduling.x-k8s.io/pod-group": "g"}}}, "GangOfPods"),
     "behind a gate of others": (
