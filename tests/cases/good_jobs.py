@@ -45,6 +45,14 @@ def job_set() -> Json:
     return job("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": [one]})
 
 
+def train_job() -> Json:
+    """With its runtime in it."""
+    one = {"name": "one", "template": {"spec": {"template": template()}}}
+    return job(
+        "trainer.kubeflow.org/v1alpha1", "TrainJob", {"runtime": {"template": {"spec": {"replicatedJobs": [one]}}}}
+    )
+
+
 def leader_worker_set() -> Json:
     groups = {"size": 2, "leaderTemplate": template(), "workerTemplate": template()}
     return job("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"leaderWorkerTemplate": groups})

@@ -21,6 +21,7 @@ from tests.cases.good_jobs import (
     single_pod,
     spark,
     spark_by_template,
+    train_job,
     volcano_job,
     workflow,
 )
@@ -113,6 +114,7 @@ def _spark(role: str) -> Site:
     return Site("SparkApplication", role, spark, ("spec", role), fields, ("main", "initContainers", "sidecars"))
 
 
+_RUNTIME = ("spec", "runtime", "template", "spec", "replicatedJobs", 0)
 _RAY = ("spec", "rayClusterSpec")
 _SUBMITTER = ("spec", "submitterPodTemplate")
 SITES = (
@@ -159,6 +161,7 @@ SITES = (
     ),
     Site("Volcano Job", "task", volcano_job, ("spec", "tasks", 0, "template")),
     Site("JobSet", "one", job_set, ("spec", "replicatedJobs", 0, "template", "spec", "template")),
+    Site("TrainJob", "one", train_job, (*_RUNTIME, "template", "spec", "template")),
     Site("LeaderWorkerSet", "leader", leader_worker_set, ("spec", "leaderWorkerTemplate", "leaderTemplate")),
     Site("LeaderWorkerSet", "worker", leader_worker_set, ("spec", "leaderWorkerTemplate", "workerTemplate")),
     Site("RayJob", "head", ray_job, (*_RAY, "headGroupSpec", "template")),

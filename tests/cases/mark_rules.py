@@ -11,6 +11,7 @@ from tests.cases.good_jobs import (
     ray_cluster,
     ray_job,
     spark,
+    train_job,
     volcano_job,
     workflow,
 )
@@ -56,6 +57,12 @@ MARKS = (
     marked("room of others for a JobSet's Job", job_set(), "spec.replicatedJobs.0.template.metadata.labels"),
     marked(
         "room of others for a JobSet's pod", job_set(), "spec.replicatedJobs.0.template.spec.template.metadata.labels"
+    ),
+    marked("room of others for a TrainJob's JobSet", train_job(), "spec.runtime.template.metadata.annotations"),
+    marked(
+        "room of others for a TrainJob's pod",
+        train_job(),
+        "spec.runtime.template.spec.replicatedJobs.0.template.spec.template.metadata.labels",
     ),
     marked(
         "room of others for a leader",

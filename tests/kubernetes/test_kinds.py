@@ -53,6 +53,7 @@ CASES = (
     ),
     Case("Workflow", "workflow.yaml", "north", 4, "jsonpath={.status.phase}=Succeeded"),
     Case("JobSet", "jobset.yaml", "north", 5, "condition=Completed"),
+    Case("TrainJob", "trainjob.yaml", "north", 3, "condition=Complete"),
     Case("LeaderWorkerSet", "leaderworkerset.yaml", "north", 4, "condition=Available"),
     Case("RayJob", "rayjob.yaml", "north", 3, "jsonpath={.status.jobStatus}=SUCCEEDED"),
     Case("RayCluster", "raycluster.yaml", "north", 3, "jsonpath={.status.state}=ready"),
@@ -74,11 +75,11 @@ def classes(fleet: RealFleet) -> None:
 def test_a_job_applied_on_the_hub_runs_whole_in_one_member_and_shows_its_good_end_on_the_hub(
     fleet: RealFleet, tenant: str, case: Case
 ) -> None:
-    job, policy = example(case.file, tenant, case.cluster)
+    *beside, job, policy = example(case.file, tenant, case.cluster)
     name = job["metadata"]["name"]
     member = fleet.members[case.cluster]
 
-    fleet.hub.apply(job, policy)
+    fleet.hub.apply(*beside, job, policy)
     until(lambda: fleet.where(case.kind, tenant, name), f"{case.kind} {name} in a member")
     seen: dict[str, Json] = {}
     until(partial(_all_seen, partial(member.pods, tenant), seen, case.pods), f"{case.pods} pods in {case.cluster}")
@@ -92,22 +93,22 @@ def test_a_job_applied_on_the_hub_runs_whole_in_one_member_and_shows_its_good_en
     assert mine == {there["metadata"]["labels"][JOB_LABEL]}, "and so does every pod"
 
     fleet.hub.kubectl("-n", tenant, "delete", f"{case.resource}/{name}", "--timeout=60s")
-    _nothing_is_left(fleet, tenant, policy)
+    _nothing_is_left(fleet, tenant, *beside, policy)
 
 
 @every_kind
 @pytest.mark.usefixtures("classes")
 def test_a_running_job_deleted_on_the_hub_leaves_nothing_anywhere(fleet: RealFleet, tenant: str, case: Case) -> None:
-    job, policy = example(case.file, tenant, case.cluster, run_for="1h")
+    *beside, job, policy = example(case.file, tenant, case.cluster, run_for="1h")
     name = job["metadata"]["name"]
     member = fleet.members[case.cluster]
 
-    fleet.hub.apply(job, policy)
+    fleet.hub.apply(*beside, job, policy)
     until(lambda: _running(member.pods(tenant)), f"a running pod of {case.kind} {name} in {case.cluster}")
     until(lambda: _state(fleet, tenant, name) == "running", f"Fairway reads its status as running, {name}")
     fleet.hub.kubectl("-n", tenant, "delete", f"{case.resource}/{name}", "--timeout=60s")
 
-    _nothing_is_left(fleet, tenant, policy)
+    _nothing_is_left(fleet, tenant, *beside, policy)
 
 
 def _all_seen(pods: Callable[[], list[Json]], seen: dict[str, Json], count: int) -> bool:
@@ -124,10 +125,11 @@ def _state(fleet: RealFleet, tenant: str, name: str) -> str:
     return str((fleet.explained("why", tenant, name) or {}).get("state"))
 
 
-def _nothing_is_left(fleet: RealFleet, tenant: str, policy: Json) -> None:
-    """Of the job; the policy is the user's, who deletes it."""
-    scope = () if policy["kind"].startswith("Cluster") else ("-n", tenant)
-    group = policy["apiVersion"].partition("/")[0]
-    fleet.hub.kubectl(*scope, "delete", f"{policy['kind']}.{group}/{policy['metadata']['name']}")
+def _nothing_is_left(fleet: RealFleet, tenant: str, *beside: Json) -> None:
+    """Of the job; the policy, and what the job refers to, are the user's, who deletes them."""
+    for one in beside:
+        scope = () if one["kind"].startswith("Cluster") else ("-n", tenant)
+        group = one["apiVersion"].partition("/")[0]
+        fleet.hub.kubectl(*scope, "delete", f"{one['kind']}.{group}/{one['metadata']['name']}")
     for api in (fleet.hub, *fleet.members.values()):
         until(lambda api=api: not everything(api, tenant), f"{api.name} is empty, which has {everything(api, tenant)}")

@@ -110,6 +110,18 @@ def _set_fails(shown: Json, word: StatusWord) -> Json:
 SET = Ends(_set_waits, _set_fails, queued=suspended)
 
 
+# TrainJob: conditions, and counts of the Jobs of its JobSet.
+def _train_waits(shown: Json, word: StatusWord) -> Json:
+    return without(shown, "conditions", "jobsStatus")
+
+
+def _train_fails(shown: Json, word: StatusWord) -> Json:
+    return {"conditions": turned(shown.get("conditions"), word, Failed=True)}
+
+
+TRAIN = Ends(_train_waits, _train_fails, queued=suspended)
+
+
 # Volcano: a state with a phase; the counts are of pods that are no more.
 def _volcano(phase: str, shown: Json, word: StatusWord) -> Json:
     state = {"phase": phase, "reason": word.code, "message": word.text, "lastTransitionTime": word.at}

@@ -129,20 +129,26 @@ def _name_pod_sets(kind: Kind, copy: dict[str, Any]) -> None:
 def _pod_set_at(copy: dict[str, Any], path: Path, names: list[str]) -> str:
     """The pod set that a place in the manifest belongs to: a role, the name of a list's element, or a field such as
     `headGroupSpec`; empty when it is of no single one."""
-    here: Any = copy
-    for key in path:
-        here = here[key]
-        called = [key] if isinstance(key, str) else [here.get("name"), here.get("groupName")]
-        # A Kubeflow operator takes a role's name in any case.
-        found = [
-            name
-            for name in names
-            if name in called or name.lower() == str(called[0]).lower() or str(called[0]).startswith(f"{name}Group")
-        ]
-        found += [name for name in names if called[0] in (f"{name}PodTemplate", f"{name}Template")]
-        if found:
-            return found[0]
+    # A role may have the name of a field on the way to it.
+    for by in (int, str):
+        here: Any = copy
+        for key in path:
+            here = here[key]
+            if isinstance(key, by) and (found := _called(here, key, names)):
+                return found
     return ""
+
+
+def _called(here: Any, key: str | int, names: list[str]) -> str:
+    called = [key] if isinstance(key, str) else [here.get("name"), here.get("groupName")]
+    # A Kubeflow operator takes a role's name in any case.
+    found = [
+        name
+        for name in names
+        if name in called or name.lower() == str(called[0]).lower() or str(called[0]).startswith(f"{name}Group")
+    ]
+    found += [name for name in names if called[0] in (f"{name}PodTemplate", f"{name}Template")]
+    return found[0] if found else ""
 
 
 def _without(holder: dict[str, Any], name: str, keys: tuple[str, ...]) -> None:

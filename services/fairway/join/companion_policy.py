@@ -1,5 +1,8 @@
-"""The policy of companions: of ConfigMaps, Secrets, service accounts and claims Fairway makes, changes and deletes none
-but its own, which go with a job, and none by which its account would come to rights that it was not given."""
+"""The policy of companions: of ConfigMaps, Secrets, service accounts and claims, and of what jobs are not whole
+without, Fairway makes, changes and deletes none but its own, which go with a job, and none by which its account would
+come to rights that it was not given."""
+
+from collections.abc import Iterable
 
 from fairway.join.policy_parts import CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
 from fairway.workloads.companions.sent import ANCHOR_PREFIX, COMPANION_LABEL, KEPT_LABELS, TOKENS
@@ -14,8 +17,22 @@ _IS = "request.resource.resource"
 _ANCHOR = f"variables.labels[?'{COMPANION_LABEL}'].orValue('') == 'anchor'"
 _OWNERS = "object.metadata.?ownerReferences.orValue([])"
 
+_METADATA: tuple[Validation, ...] = (
+    (
+        f"{CREATES} || (variables.labels.all(k, k.startsWith('{OURS}') || k in {list(KEPT_LABELS)}) && "
+        f"object.metadata.?finalizers.orValue([]).all(f, f == '{_CLAIMS_OWN}'))",
+        "'a companion has no labels but those that Fairway gives it, and no finalizers'",
+    ),
+    *METADATA[:-1],
+    (
+        f"{UPDATES} || object.metadata.?finalizers == oldObject.metadata.?finalizers",
+        "'Fairway changes no finalizers'",
+    ),
+)
 
-def companions() -> list[Validation]:
+
+def companions(parts: Iterable[str]) -> list[Validation]:
+    """`parts` are the resources without which jobs of some kinds are not whole."""
     ours = f"('{COMPANION_LABEL}' in variables.before || '{SEAL}' in variables.notesBefore)"
     owned = f"size({_OWNERS}) > 0 && {_OWNERS}.all(o, o.kind == 'ConfigMap' && o.name.startsWith('{ANCHOR_PREFIX}'))"
     anchor = f"{_IS} == 'configmaps' && object.metadata.name.startsWith('{ANCHOR_PREFIX}') && !has(object.data)"
@@ -44,14 +61,18 @@ def companions() -> list[Validation]:
             f"{CREATES} || {_IS} != 'persistentvolumeclaims' || !has(object.spec.volumeName)",
             "'Fairway claims no volume by its name'",
         ),
+        *_parts(list(parts)),
+        *_METADATA,
+    ]
+
+
+def _parts(resources: list[str]) -> list[Validation]:
+    """Such an object of another name, or one that says something else by now, may be what others' jobs run."""
+    other = f"!({_IS} in {resources})"
+    return [
         (
-            f"{CREATES} || (variables.labels.all(k, k.startsWith('{OURS}') || k in {list(KEPT_LABELS)}) && "
-            f"object.metadata.?finalizers.orValue([]).all(f, f == '{_CLAIMS_OWN}'))",
-            "'a companion has no labels but those that Fairway gives it, and no finalizers'",
+            f"{CREATES} || {other} || object.metadata.name.startsWith('{ANCHOR_PREFIX}')",
+            f"'what Fairway makes with a job is called {ANCHOR_PREFIX}...'",
         ),
-        *METADATA[:-1],
-        (
-            f"{UPDATES} || object.metadata.?finalizers == oldObject.metadata.?finalizers",
-            "'Fairway changes no finalizers'",
-        ),
+        (f"{UPDATES} || {other} || object.?spec == oldObject.?spec", "'what was made with a job stays as it was made'"),
     ]

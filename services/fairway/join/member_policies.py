@@ -15,6 +15,7 @@ from fairway.join.pod_policy import pods
 from fairway.join.policy_parts import ALL, CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
 from fairway.join.spec_policy import VARIABLES, OpenPaths, specs
 from fairway.propagator.held_room import LONGEST_S
+from fairway.workloads.companions.sent import ANCHOR_PREFIX
 from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL
 
 # A member cannot verify a seal, only see that there is one: the propagator and the watcher verify it.
@@ -25,6 +26,9 @@ USER = f"system:serviceaccount:{HOME}:{ACCOUNT}"
 PREFIX = "fairway-member"
 _GROUP = "admissionregistration.k8s.io"
 _HIGHEST = 1_000_000_000
+_RUNTIME = "variables.spec.?runtimeRef"
+# By API group.
+Resources = dict[str, tuple[str, ...]]
 
 _VARIABLES = {
     "labels": "object == null ? {} : object.metadata.?labels.orValue({})",
@@ -35,16 +39,22 @@ _VARIABLES = {
 }
 
 
-def policies(kinds: dict[str, tuple[str, ...]], open_paths: OpenPaths, level: str, image: str) -> list[Json]:
-    """`kinds` are the resources of jobs by API group, `open_paths` what of their specs may change; `level` is the
-    highest of Pod Security that Fairway may give a namespace, and `image` the one that placeholders run."""
+def policies(kinds: Resources, parts: Resources, open_paths: OpenPaths, level: str, image: str) -> list[Json]:
+    """`kinds` are the resources of jobs by API group, `parts` those of what some are not whole without, `open_paths`
+    what of their specs may change; `level` is the highest of Pod Security that Fairway may give a namespace, and
+    `image` the one that placeholders run."""
+    sent = {"": RESOURCES, **parts}
     return [
         *_policy("namespaces", [_rule("", ("namespaces",), "CREATE", "UPDATE")], _namespaces(level)),
         *_policy("bindings", [_rule("rbac.authorization.k8s.io", ("rolebindings",), "CREATE", "UPDATE")], _bindings()),
         # Not only jobs are pods: these have a policy of their own.
         *_policy("jobs", [_rule(group, found, *ALL) for group, found in kinds.items() if group], _jobs(open_paths)),
         *_policy("pods", [_rule("", ("pods", "pods/status"), *ALL)], pods(image)),
-        *_policy("companions", [_rule("", RESOURCES, *ALL)], companions()),
+        *_policy(
+            "companions",
+            [_rule(group, found, *ALL) for group, found in sent.items()],
+            companions([one for found in parts.values() for one in found]),
+        ),
         *_policy("classes", [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")], _classes()),
         *_policy("reservations", [_rule("scheduling.koordinator.sh", ("reservations",), *ALL)], _reservations()),
     ]
@@ -108,6 +118,12 @@ def _jobs(open_paths: OpenPaths) -> list[Validation]:
         ),
         (f"request.operation == 'CREATE' || {ours}", "'not an object of Fairway\\'s'"),
         *specs(open_paths),
+        # What else a runtime says would be run as a job of Fairway's that nobody has looked at.
+        (
+            f"{CREATES} || request.resource.resource != 'trainjobs' || ({_RUNTIME}.?kind.orValue('') == "
+            f"'TrainingRuntime' && {_RUNTIME}.?name.orValue('').startsWith('{ANCHOR_PREFIX}'))",
+            f"'a TrainJob that Fairway makes names a TrainingRuntime {ANCHOR_PREFIX}..., which goes with it'",
+        ),
         # A kind without a status subresource (Argo's Workflow) has its status in what may be created and patched.
         (
             f"({CREATES} || size(object.?status.orValue({{}})) == 0) && "

@@ -73,6 +73,7 @@ _GIVES_ROOM = MemberRight(
 )
 _SENT = ("configmaps", "serviceaccounts", "persistentvolumeclaims")
 _ALONG = "what a job's pods name goes along with it, unless there is one of that name"
+_PART = "what a job runs stands in an object of its own, which goes with it"
 _ANEW = "one that is immutable is made anew"
 _COMPANIONS = {
     PUSH: (
@@ -115,6 +116,15 @@ def job_resources() -> dict[str, tuple[str, ...]]:
     return {group: tuple(sorted(groups[group])) for group in sorted(groups)}
 
 
+def part_resources() -> dict[str, tuple[str, ...]]:
+    """Of what jobs of some kinds are not whole without, by API group."""
+    groups: dict[str, set[str]] = {}
+    for kind in KINDS.values():
+        for key, plural in kind.brings.items():
+            groups.setdefault(key.partition(".")[2].partition("/")[0], set()).add(plural)
+    return {group: tuple(sorted(groups[group])) for group in sorted(groups)}
+
+
 def changed_in_place() -> dict[tuple[str, str], tuple[tuple[str, ...], ...]]:
     """The fields that jobs may be changed in while they run, by API group and resource."""
     found: dict[tuple[str, str], tuple[tuple[str, ...], ...]] = {}
@@ -137,8 +147,9 @@ def in_tenants(reserve: str = AUTO, mode: str = PUSH) -> tuple[MemberRight, ...]
     """In the namespaces of tenants, by a RoleBinding in each."""
     why = "objects of jobs are applied, changed in place, given back their labels and removed"
     jobs = [MemberRight(group, found, _WRITE, why) for group, found in job_resources().items()]
+    parts = [MemberRight(group, found, ("get", "create"), _PART) for group, found in part_resources().items()]
     holds = [_GIVES_ROOM] if reserve in (AUTO, PLACEHOLDERS) else []
-    return (*jobs, *_COMPANIONS[mode], *holds)
+    return (*jobs, *parts, *_COMPANIONS[mode], *holds)
 
 
 def at_home(reserve: str = AUTO) -> tuple[MemberRight, ...]:
@@ -162,7 +173,11 @@ def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
     return (
         {"apiVersion": "v1", "kind": "Namespace", "metadata": home},
         *member_policies.policies(
-            job_resources(), changed_in_place(), facts.max_pod_security, facts.placeholder_image or PAUSE
+            job_resources(),
+            part_resources(),
+            changed_in_place(),
+            facts.max_pod_security,
+            facts.placeholder_image or PAUSE,
         ),
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
         _role("ClusterRole", tenants, in_tenants(facts.reserve, facts.mode)),

@@ -20,6 +20,7 @@ from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World
 from fairway.runtime.record.manifests import manifest_of
 from fairway.wire import jobs as wire
+from fairway.workloads.companions.sent import anchor_name
 from fairway.workloads.kinds.in_place import steps
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy, object_labels
@@ -89,11 +90,16 @@ class MemberCalls:
         if copy.hub_uid:
             member["metadata"].setdefault("annotations", {})[HUB_UID] = copy.hub_uid
         member = sealed(self._key, spot_of(call.cluster, copy.kind, member), (call.job, call.attempt), member)
+        name = anchor_name(call.job, call.attempt)
+        member, parts = KINDS[copy.kind].in_member(member, name)
         await self._classes.need(cluster, copy.priority_class, copy.priority)
-        along = await self._companions.send(cluster, call, manifest)
+        along = await self._companions.send(cluster, call, manifest, parts)
         try:
             done = await cluster.apply(copy.kind, member, copy.level)
         except ClusterRefused as error:
+            if parts and f'"{name}" not found' in error.text:
+                # Its operator looks at what it has heard of, which may be a moment behind.
+                raise Unreachable(f"{cluster.name} does not see yet what was just made there: {error.text}") from error
             if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
                 raise
             done = await cluster.apply(copy.kind, member, copy.level)

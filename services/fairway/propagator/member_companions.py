@@ -1,9 +1,12 @@
-"""Companions in a member: put there before the object of the attempt, under an anchor, and gone with it.
+"""Companions in a member, and what the attempt's object is not whole without (a TrainJob's runtime): put there before
+the object, under an anchor, and gone with it.
 
 The anchor comes first, then what it owns, then the object, and then the anchor is the object's. Whatever is left in
 between is the anchor's, and the recall takes that away by its name.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -17,9 +20,11 @@ from fairway.wire.reasons import Code
 from fairway.wire.spec import Companion
 from fairway.workloads.companions import sent
 from fairway.workloads.companions.named import CONFIG_MAP, Named
+from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.seal import Spot
 
 Json = dict[str, Any]
+NOTHING: Mapping[str, Json] = MappingProxyType({})
 # Two attempts that share one may write to it at once.
 _TRIES = 4
 
@@ -32,20 +37,20 @@ class Along(Struct, frozen=True):
 
 
 class Companions:
-    """`hub` is where tenants apply them, if there is one: without one nothing is sent. `key` is the fleet's."""
+    """`hub` is where tenants apply them, if there is one: without one none is sent. `key` is the fleet's."""
 
     def __init__(self, hub: Cluster | None, key: bytes) -> None:
         self._hub = hub
         self._key = key
 
-    async def send(self, cluster: Cluster, call: Call, manifest: Json) -> Along:
-        """They are there as they are on the hub now; what the hub does not have is taken to be there already. Raises
-        ClusterRefused or Unreachable; done again it does no harm."""
+    async def send(self, cluster: Cluster, call: Call, manifest: Json, parts: Mapping[str, Json] = NOTHING) -> Along:
+        """They are there as they are on the hub now; what the hub does not have is taken to be there already. `parts`
+        are what the object is not whole without, by kind. Raises ClusterRefused or Unreachable; done again it does no
+        harm."""
         copy: Copy = call.body
-        if self._hub is None or not copy.companions or copy.alone:
-            return Along()
-        found = await hub_companions.read(self._hub, copy, manifest)
-        if not found:
+        named = self._hub is not None and copy.companions and not copy.alone
+        found = await hub_companions.read(self._hub, copy, manifest) if named and self._hub is not None else {}
+        if not found and not parts:
             return Along()
         wanted = sent.anchor(self._key, cluster.name, copy.namespace, (call.job, call.attempt))
         try:
@@ -54,8 +59,13 @@ class Companions:
             if error.code != "Forbidden":
                 raise
             why = _not_allowed(cluster.name)
+            if parts:
+                raise ClusterRefused(error.code, why) from error
             return Along(told=tuple(sent.told(self._key, one.kind, has, why) for one, has in found.items()))
         owner = sent.owned_by(CONFIG_MAP, wanted["metadata"]["name"], anchor)
+        for kind, content in parts.items():
+            spot = Spot(cluster.name, kind, copy.namespace, wanted["metadata"]["name"])
+            await cluster.apply(kind, sent.part(self._key, spot, (call.job, call.attempt), content, owner), copy.level)
         told = []
         for one, has in found.items():
             spot = Spot(cluster.name, one.kind, copy.namespace, one.name)
@@ -118,7 +128,7 @@ class Companions:
     async def forget(self, cluster: Cluster, call: Call) -> None:
         """Of an attempt whose object is gone, or never came to be: its anchor goes, if it is still there."""
         copy: Copy = call.body
-        if not copy.companions:
+        if not copy.companions and not KINDS[copy.kind].brings:
             return
         name = sent.anchor_name(call.job, call.attempt)
         spot = Spot(cluster.name, CONFIG_MAP, copy.namespace, name)

@@ -9,6 +9,7 @@ from fairway.runtime.ports import Bus, Unreachable
 from fairway.runtime.record.manifests import manifest_of
 from fairway.watcher.edits import Edit, Marks, edits, marks
 from fairway.watcher.object_checks import COMPARE, GONE, STRIPPED, THERE, Compare, ObjectDoubt, ObjectLook
+from fairway.workloads.companions.sent import anchor_name
 from fairway.workloads.kinds.kind import reach
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.member_copy import Terms, member_copy, object_labels
@@ -68,7 +69,9 @@ class ObjectDoubts:
             return ()
         terms = Terms(tokens=asked.tokens)
         applied = member_copy(manifest, call.job, call.attempt, terms=terms)
-        path = KINDS[f"{applied['kind']}.{applied['apiVersion']}"].suspend_path
+        kind = KINDS[f"{applied['kind']}.{applied['apiVersion']}"]
+        applied, _ = kind.in_member(applied, anchor_name(call.job, call.attempt))
+        path = kind.suspend_path
         if path:  # what starts at once is not suspended, though it may not say so
             reach(applied, path[:-1]).setdefault(path[-1], False)
         found = edits(applied, asked.live, asked.doubt.lost)

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from fairway.cli.manifests import Document
+from fairway.cli.templates import written_out
 from fairway.workloads.member_copy import member_copy
 from tests.cases.derived_pods import derived
 from tests.cases.pod_flaws import CONTEXT
@@ -116,10 +118,11 @@ def differences(real: Json, ours: Json, case: Case) -> Json:
 @pytest.mark.parametrize("case", HARDENED, ids=[f"{one.kind} in {one.cluster}" for one in HARDENED])
 @pytest.mark.usefixtures("classes")
 def test_operators_make_the_pods_that_were_looked_at(fleet: RealFleet, tenant: str, case: Case) -> None:
-    job, policy = example(case.file, tenant, case.cluster, run_for="10s")
-    job = hardened(job)
-    expected = derived(member_copy(job, "j", 1))
-    fleet.hub.apply(job, policy)
+    *objects, policy = example(case.file, tenant, case.cluster, run_for="10s")
+    objects = hardened(objects)
+    *_, whole = written_out([Document(case.file, one) for one in objects])
+    expected = derived(member_copy(whole.manifest, "j", 1))
+    fleet.hub.apply(*objects, policy)
     seen: dict[str, Json] = {}
 
     until(partial(_looked, fleet.members[case.cluster], tenant, seen, expected), f"a pod of each role of {case.kind}")

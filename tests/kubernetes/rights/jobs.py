@@ -18,7 +18,7 @@ async def lives(place: RightsHouse, tenant: str) -> None:
     place.tenant(tenant, kinds.policy("here", "north", reserve="ledger"))
     every = kinds.every()
     for kind in every:
-        place.hub.create(kinds.path(kind, tenant), kinds.manifest(kind))
+        applied(place, tenant, kind)
     for kind in every:
         there = f"{kinds.path(kind, tenant)}/one"
         await place.until(lambda there=there: place.north.get(there), f"{there} is in the member")
@@ -31,6 +31,13 @@ async def lives(place: RightsHouse, tenant: str) -> None:
     for kind in every:
         there = f"{kinds.path(kind, tenant)}/one"
         await place.until(lambda there=there: not place.north.get(there), f"{there} is gone from the member")
+
+
+def applied(place: RightsHouse, tenant: str, kind: Kind) -> None:
+    """On the hub, with what it refers to."""
+    for plural, body in kinds.refers_to(kind).items():
+        place.hub.create(f"{kind.api_version}/namespaces/{tenant}/{plural}", body)
+    place.hub.create(kinds.path(kind, tenant), kinds.manifest(kind))
 
 
 async def scheduled(place: RightsHouse, tenant: str) -> None:
@@ -52,7 +59,7 @@ async def edited(place: RightsHouse, tenant: str, of: Collection[Kind] = kinds.e
     place.tenant(tenant, kinds.policy("here", "north", reserve="ledger"))
     for kind in of:
         there = f"{kinds.path(kind, tenant)}/one"
-        place.hub.create(kinds.path(kind, tenant), kinds.manifest(kind))
+        applied(place, tenant, kind)
         await place.until(lambda there=there: place.north.get(there), f"{there} is in the member")
         place.north.patch(there, {"metadata": {"labels": dict.fromkeys((JOB_LABEL, ATTEMPT_LABEL))}})
         await place.until(lambda there=there: not place.north.get(there), f"{there} is gone from the member")

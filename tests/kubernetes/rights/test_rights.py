@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from tests.kubernetes.rights import rbac
 from tests.kubernetes.rights.fleet import ACCOUNTS, MEMBERS, RENEWERS, RightsHouse, rights_house
-from tests.kubernetes.rights.jobs import along, edited, lives, scheduled, submitted
+from tests.kubernetes.rights.jobs import along, applied, edited, lives, scheduled, submitted
 from tests.kubernetes.rights.rbac import Right
 from tests.kubernetes.rights.settings import SETTINGS, SETTINGS_KINDS
 from tests.kubernetes.support import kinds
@@ -196,7 +196,7 @@ async def test_the_services_need_all_their_rights_on_the_hub_and_no_others(place
     await submitted(place, "hub-along")
     place.tenant("lost", kinds.policy("one", "north"), kinds.policy("other", "north"))  # equal: jobs are refused
     for kind in kinds.every():
-        place.hub.create(kinds.path(kind, "lost"), kinds.manifest(kind))
+        applied(place, "lost", kind)
     wrong = kinds.policy("wrong", "north", start_timeout="soon")
     place.tenant("spare", wrong)
     await place.post(*SETTINGS)

@@ -32,6 +32,7 @@ KINDS = {
     "Workflow": "argoproj.io/v1alpha1/workflows",
     "VolcanoJob": "batch.volcano.sh/v1alpha1/jobs",
     "JobSet": "jobset.x-k8s.io/v1alpha2/jobsets",
+    "TrainJob": "trainer.kubeflow.org/v1alpha1/trainjobs",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1/leaderworkersets",
     "RayCluster": "ray.io/v1/rayclusters",
     "RayJob": "ray.io/v1/rayjobs",

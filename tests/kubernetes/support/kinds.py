@@ -19,6 +19,7 @@ _ROLES = {
     "MPIJob": ("mpi", "Launcher"),
 }
 _ROLE: Json = {"cores": 1, "memory": "256m", "serviceAccount": "spark-operator-spark"}
+_JOBS: list[Json] = [{"name": "one", "replicas": 1, "template": {"spec": {"template": _TEMPLATE}}}]
 _SPECS: dict[str, Json] = {
     "Job.batch/v1": {"template": _TEMPLATE},
     "Pod.v1": _POD,
@@ -38,9 +39,8 @@ _SPECS: dict[str, Json] = {
         "entrypoint": "s",
         "templates": [{"name": "s", "container": {"name": "main", "image": "x", "command": ["x"]}}],
     },
-    "JobSet.jobset.x-k8s.io/v1alpha2": {
-        "replicatedJobs": [{"name": "one", "replicas": 1, "template": {"spec": {"template": _TEMPLATE}}}],
-    },
+    "JobSet.jobset.x-k8s.io/v1alpha2": {"replicatedJobs": _JOBS},
+    "TrainJob.trainer.kubeflow.org/v1alpha1": {"runtimeRef": {"kind": "TrainingRuntime", "name": "one"}},
     "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {
         "leaderWorkerTemplate": {"workerTemplate": {"spec": {**_POD, "restartPolicy": "Always"}}},
     },
@@ -64,6 +64,7 @@ _ENDS: dict[str, Json] = {
     "Workflow.argoproj.io/v1alpha1": {"phase": "Succeeded"},
     "JobSet.jobset.x-k8s.io/v1alpha2": _ended("Completed"),
     "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {**_ended("Available"), "readyReplicas": 1},
+    "TrainJob.trainer.kubeflow.org/v1alpha1": _ended("Complete"),
     "RayCluster.ray.io/v1": {**_ended("HeadPodReady"), "state": "ready"},
     "RayJob.ray.io/v1": {"jobStatus": "SUCCEEDED", "jobDeploymentStatus": "Complete"},
 }
@@ -89,6 +90,14 @@ def manifest(kind: Kind) -> Json:
         prefix, role = _ROLES[kind.name]
         spec = {f"{prefix}ReplicaSpecs": {role: {"replicas": 1, "template": {"spec": _POD}}}}
     return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "one"}, "spec": spec}
+
+
+def refers_to(kind: Kind) -> dict[str, Json]:
+    """What its manifest refers to, by its plural name in the same group and version."""
+    if kind.name != "TrainJob":
+        return {}
+    runtime = {"metadata": {"name": "one"}, "spec": {"template": {"spec": {"replicatedJobs": _JOBS}}}}
+    return {"trainingruntimes": {"apiVersion": kind.api_version, "kind": "TrainingRuntime", **runtime}}
 
 
 def good_end(kind: Kind) -> Json:

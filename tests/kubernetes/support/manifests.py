@@ -13,16 +13,16 @@ EXAMPLES = ROOT / "deploy" / "examples"
 _RUN_FOR = "fairway.test/run-for"
 
 
-def example(file: str, tenant: str, cluster: str, run_for: str = "2s") -> tuple[Json, Json]:
-    """The job and its policy, which names `cluster` alone; pods run for `run_for`. `file` is one of deploy/examples, or
-    a kind of kubeflow.org/v1 that has none there."""
+def example(file: str, tenant: str, cluster: str, run_for: str = "2s") -> tuple[Json, ...]:
+    """What the job refers to, the job and its policy, which names `cluster` alone; pods run for `run_for`. `file` is
+    one of deploy/examples, or a kind of kubeflow.org/v1 that has none there."""
     documents = _documents(file) if file.endswith(".yaml") else _kubeflow(file)
-    job, policy = (_changed(one, tenant, run_for) for one in documents)
+    *beside, job, policy = (_changed(one, tenant, run_for) for one in documents)
     policy["spec"]["placement"]["clusterAffinity"] = {"clusterNames": [cluster]}
     policy["spec"]["placement"].pop("clusterAffinities", None)
     if policy["kind"] == "ClusterPropagationPolicy":
         policy["metadata"]["name"] += f"-{tenant}"
-    return job, policy
+    return *beside, job, policy
 
 
 @cache

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from fairway.cli.manifests import TEMPLATE, Document
+from fairway.cli.templates import written_out
 from fairway.domain.queue_policy import QueuePolicy
 from fairway.domain.quota.tree import ever_fits, leaf_of
 from fairway.wire.policy import Policy
@@ -27,7 +29,9 @@ POLICIES = [read_policy(one) for file in FILES for one in parse_documents(file.r
 
 
 def jobs(file: Path) -> list[dict[str, Any]]:
-    return [one for one in parse_documents(file.read_bytes()) if not is_policy(one)]
+    """With what they refer to in them."""
+    documents = [Document(str(file), one) for one in parse_documents(file.read_bytes()) if not is_policy(one)]
+    return [one.manifest for one in written_out(documents) if one.role != TEMPLATE]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -61,6 +65,7 @@ def test_every_kind_that_has_its_own_operator_has_an_example() -> None:
         "Workflow.argoproj.io/v1alpha1",
         "Job.batch/v1",
         "JobSet.jobset.x-k8s.io/v1alpha2",
+        "TrainJob.trainer.kubeflow.org/v1alpha1",
         "RayJob.ray.io/v1",
         "RayCluster.ray.io/v1",
         "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1",

@@ -16,6 +16,7 @@ CASES = [
     for file in sorted((Path(__file__).parent / "fixtures").glob("*.yaml"))
     for case in yaml.safe_load(file.read_text())
 ]
+JOB_SET = "runtime.template.spec"
 POD_SET = "fairway.io/pod-set"
 LABELS = {"fairway.io/job": "j-1", "fairway.io/attempt": "2", "fairway.io/managed": "true"}
 
@@ -85,6 +86,15 @@ def test_every_pod_set_is_named_on_its_pods(case: dict[str, Any]) -> None:
     assert named - asked <= {"Evaluator", "executor"}
 
 
+def test_a_pod_set_may_have_the_name_of_a_field_on_the_way_to_it() -> None:
+    """`spec` is a name that a role of a JobSet may have."""
+    manifest = copy.deepcopy(next(case["manifest"] for case in CASES if case["manifest"]["kind"] == "JobSet"))
+    manifest["spec"]["replicatedJobs"][0]["name"] = "spec"
+    jobs = copied(manifest)["spec"]["replicatedJobs"]
+    pods = [one["template"]["spec"]["template"]["metadata"]["labels"][POD_SET] for one in jobs]
+    assert pods == ["spec", "workers"]
+
+
 def test_nothing_of_the_hub_reaches_the_member() -> None:
     hub = {
         "uid": "u",
@@ -110,6 +120,11 @@ def test_nothing_of_the_hub_reaches_the_member() -> None:
     [
         ("Job.batch/v1", "spec.suspend", ["spec.managedBy", "spec.ttlSecondsAfterFinished"]),
         ("JobSet.jobset.x-k8s.io/v1alpha2", "spec.suspend", ["spec.managedBy", "spec.ttlSecondsAfterFinished"]),
+        (
+            "TrainJob.trainer.kubeflow.org/v1alpha1",
+            "spec.suspend",
+            [f"spec.{one}" for one in ("managedBy", f"{JOB_SET}.managedBy", f"{JOB_SET}.ttlSecondsAfterFinished")],
+        ),
         (
             "PyTorchJob.kubeflow.org/v1",
             "spec.runPolicy.suspend",

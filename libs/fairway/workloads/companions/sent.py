@@ -81,6 +81,14 @@ def anchor_name(job: str, number: int) -> str:
     return f"{ANCHOR_PREFIX}{job}-{number}"
 
 
+def part(key: bytes, spot: Spot, attempt: tuple[str, int], content: Json, owner: Json) -> Json:
+    """What an attempt's object is not whole without, to be applied in the member at `spot`: it carries the labels of
+    the attempt, as it is of no other."""
+    labels = {**attempt_labels(*attempt), COMPANION_LABEL: "part"}
+    meta = {"name": spot.name, "namespace": spot.namespace, "labels": labels, "ownerReferences": [owner]}
+    return {"metadata": {**meta, "annotations": {SEAL: mark(key, spot)}}, **content}
+
+
 def owned_by(kind: str, name: str, uid: str) -> Json:
     """An entry of ownerReferences."""
     plain, _, version = kind.partition(".")

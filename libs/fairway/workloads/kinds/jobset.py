@@ -27,32 +27,21 @@ class JobSet(Kind):
     drop = (("spec", "ttlSecondsAfterFinished"),)
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
-        jobs = manifest["spec"]["replicatedJobs"]
-        if jobs.value in (None, []):
-            jobs.wrong("is empty", "add a replicatedJob")
-        found: dict[str, PodSet] = {}
-        for entry in jobs.items(MOST_POD_SETS):
-            name = entry["name"].text()
-            if not is_namespace(name):
-                entry["name"].wrong("is not a name (RFC 1123 label)", "use lower-case letters, digits and -")
-            if name in found:
-                entry["name"].wrong(f"is a second {name}", "give every replicatedJob its own name")
+        found = []
+        for name, entry in named_jobs(manifest["spec"]["replicatedJobs"]):
             job = entry["template"]["spec"]
             pods = read_replicas(entry["replicas"]) * pods_at_once(job)
             if pods > MOST_PODS:
                 entry["replicas"].wrong(f"makes {pods} pods", f"use at most {MOST_PODS} pods")
                 pods = 1
-            found[name] = read_pod_set(name, pods, job["template"])
-        return tuple(found.values())
+            found.append(read_pod_set(name, pods, job["template"]))
+        return tuple(found)
 
     def phase(self, workload: Workload, manifest: Field) -> Phase:
         status = manifest["status"]
         if found := by_conditions(status, Completed=SUCCEEDED, Failed=FAILED):
             return found
-        counts = {
-            str(entry["name"].value): {key: count(entry[key]) for key in ("ready", "succeeded", "active")}
-            for entry in status["replicatedJobsStatus"].items()
-        }
+        counts = job_counts(status["replicatedJobsStatus"])
         up = sum(one["ready"] + one["succeeded"] for one in counts.values())
         return by_count(up, _jobs(workload, manifest, counts), "Jobs")
 
@@ -69,6 +58,30 @@ class JobSet(Kind):
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
         for entry in manifest["spec"]["replicatedJobs"].items():
             yield of_template(entry.at("template", "spec", "template"))
+
+
+def named_jobs(jobs: Field) -> Iterator[tuple[str, Field]]:
+    """The replicatedJobs of a set, each name once."""
+    if jobs.value in (None, []):
+        jobs.wrong("is empty", "add a replicatedJob")
+    found: set[str] = set()
+    for entry in jobs.items(MOST_POD_SETS):
+        name = entry["name"].text()
+        if not is_namespace(name):
+            entry["name"].wrong("is not a name (RFC 1123 label)", "use lower-case letters, digits and -")
+        if name in found:
+            entry["name"].wrong(f"is a second {name}", "give every replicatedJob its own name")
+            continue
+        found.add(name)
+        yield name, entry
+
+
+def job_counts(statuses: Field) -> dict[str, dict[str, int]]:
+    """How many Jobs of each role are what."""
+    return {
+        str(entry["name"].value): {key: count(entry[key]) for key in ("ready", "succeeded", "active")}
+        for entry in statuses.items()
+    }
 
 
 def _jobs(workload: Workload, manifest: Field, counts: Mapping[str, Mapping[str, int]]) -> int:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
@@ -28,6 +29,7 @@ class Kind(ABC):
     `ends` is what the hub shows when no member speaks.
     `steady`: a gang that was up and is no longer is in trouble (not where pods come and go: Spark, Argo).
     `refers_to` are the kinds of the hub's objects in which parts of one may stand (references.py).
+    `brings` are the kinds of objects that have to be in a member before one is, with their plural names (in_member).
     `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
     included, from templates of the manifest, and all at once.
     `label` is on its objects in a member, and on nothing else there, where the job's labels alone would find pods, too.
@@ -47,6 +49,7 @@ class Kind(ABC):
     makes_services: bool = False
     in_place: tuple[tuple[str, ...], ...] = ()
     refers_to: tuple[str, ...] = ()
+    brings: Mapping[str, str] = MappingProxyType({})
     holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)
     ends: Ends = PLAIN
     steady: bool = True
@@ -123,6 +126,11 @@ class Kind(ABC):
     def prepare(self, copy: dict[str, Any]) -> None:
         """The kind's own clean-up of a member copy."""
         return
+
+    def in_member(self, copy: dict[str, Any], name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Of a member copy: the object itself, and by kind the others that are part of it, each called `name`, with
+        the content of each. The copy is not changed."""
+        return copy, {}
 
     def changes_in_place(self, manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
         """Of the fields that are `in_place` those that are so for this valid manifest."""

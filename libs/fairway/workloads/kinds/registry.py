@@ -26,6 +26,7 @@ from fairway.workloads.reading.parse import more_than
 from fairway.workloads.reading.pods import MOST_POD_SETS
 from fairway.workloads.schedules.registry import SCHEDULES
 from fairway.workloads.spark.application import SPARK
+from fairway.workloads.trainjob.trainjob import TRAINJOB
 from fairway.workloads.workflow.workflow import WORKFLOW
 
 _BUILT_IN: tuple[Kind, ...] = (
@@ -35,6 +36,7 @@ _BUILT_IN: tuple[Kind, ...] = (
     WORKFLOW,
     JOB,
     JOBSET,
+    TRAINJOB,
     RAYJOB,
     RAYCLUSTER,
     LEADERWORKERSET,

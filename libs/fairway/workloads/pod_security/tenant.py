@@ -35,7 +35,7 @@ def check(pod: Pod, ruling: Ruling, schedulers: Iterable[str] = ()) -> None:
     _metadata(pod.metadata, ruling)
     for container in containers(pod):
         if container.mentions("env") or container.mentions("envFrom"):
-            _environment(container, ruling)
+            environment(container, ruling)
 
 
 def _identity(pod: Pod, ruling: Ruling) -> None:
@@ -156,7 +156,8 @@ def _projected(sources: PodView, ruling: Ruling) -> None:
         secret(source["secret"]["name"], ruling)
 
 
-def _environment(container: PodView, ruling: Ruling) -> None:
+def environment(container: PodView, ruling: Ruling) -> None:
+    """Of a container, or of what an operator puts into one."""
     for entry in container["env"].items():
         if entry.mentions("valueFrom"):
             secret(entry["valueFrom"]["secretKeyRef"]["name"], ruling)

@@ -20,6 +20,7 @@ from fairway.lab.kubereal.operators.lws import lws
 from fairway.lab.kubereal.operators.ray import ray
 from fairway.lab.kubereal.operators.setup import Setup, Site
 from fairway.lab.kubereal.operators.spark import spark
+from fairway.lab.kubereal.operators.trainer import trainer
 from fairway.lab.kubereal.operators.training import jax, training, training_volcano
 from fairway.lab.kubereal.operators.volcano import volcano
 
@@ -33,6 +34,7 @@ OPERATORS: Mapping[str, Callable[[Site], Setup]] = MappingProxyType(
         "lws": lws,
         "ray": ray,
         "spark": spark,
+        "trainer": trainer,
         "training": training,
         "training-volcano": training_volcano,
         "volcano": volcano,

@@ -34,6 +34,7 @@ _KOORDINATOR = "github.com/koordinator-sh/koordinator"
 _SPARK = "github.com/kubeflow/spark-operator/v2"
 _ARGO = "github.com/argoproj/argo-workflows/v3"
 _JOBSET = "sigs.k8s.io/jobset"
+_TRAINER = "github.com/kubeflow/trainer/v2"
 _LWS = "sigs.k8s.io/lws"
 _RAY = "github.com/ray-project/kuberay/ray-operator"
 
@@ -86,6 +87,12 @@ MODULES = {
             {"jobset-manager": _JOBSET},
             source=_JOBSET,
             crds=("config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",),
+        ),
+        Module(
+            "trainer",
+            {"trainer-controller-manager": f"{_TRAINER}/cmd/trainer-controller-manager"},
+            source=_TRAINER,
+            crds=("manifests/base/crds/trainer.kubeflow.org_*.yaml",),
         ),
         Module("lws", {"lws-manager": f"{_LWS}/cmd"}, source=_LWS, crds=("config/crd/bases/*.yaml",)),
         Module(

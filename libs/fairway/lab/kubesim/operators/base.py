@@ -11,14 +11,24 @@ from fairway.lab.kubesim.pod_behaviour import GROUP, GROUP_BREAKS, GROUP_ROLE, G
 ENDED = ("Succeeded", "Failed")
 
 
+Find = Callable[[str, str], Json | None]
+
+
+def nothing(kind: str, name: str) -> Json | None:
+    """Of a job that names nothing."""
+    return None
+
+
 class OperatorView(msgspec.Struct, frozen=True):
     """A job and the objects it owns (any kind, those being deleted too). `now` is RFC 3339, for timestamps;
-    `now_ms` the loop's time in milliseconds, for durations."""
+    `now_ms` the loop's time in milliseconds, for durations. `find` gives what it names, by the kind in the job's own
+    group and version, and by its name."""
 
     job: Json
     children: tuple[Json, ...]
     now: str
     now_ms: int = 0
+    find: Find = nothing
 
     @property
     def spec(self) -> Json:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 
 from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json
@@ -62,13 +63,20 @@ class Driver:
         now = rfc3339(self._api.clock.now())
         loop_ms = int(asyncio.get_running_loop().time() * 1000)
         owned = (self._api.store.get(key) for key in self._api.store.owned_by(stored.obj["metadata"]["uid"]))
-        view = OperatorView(stored.obj, tuple(one.obj for one in owned if one), now, loop_ms)
+        children = tuple(one.obj for one in owned if one)
+        view = OperatorView(stored.obj, children, now, loop_ms, partial(self._named, stored))
         try:
             outcome = self._operators[stored.key.storage](view)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             # The real CRD's schema would have refused it: it lies there, its operator logs errors.
             outcome = Reconciled(status={**view.status, "kubesimError": f"{type(error).__name__}: {error}"})
         self._carry_out(resource, stored, outcome)
+
+    def _named(self, job: StoredObject, kind: str, name: str) -> Json | None:
+        resource = self._api.registry.of_kind(job.obj["apiVersion"], kind)
+        namespace = job.key.namespace if resource and resource.namespaced else ""
+        found = self._api.store.get(Key(resource.storage, namespace, name)) if resource else None
+        return found.obj if found else None
 
     def _carry_out(self, resource: ApiResource, job: StoredObject, outcome: Reconciled) -> None:
         for child in outcome.delete:
