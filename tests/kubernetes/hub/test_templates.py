@@ -1,5 +1,5 @@
-"""Workflows that refer to templates on the hub: they wait for them, and their real controller runs what was written
-out, in a member that has no templates."""
+"""Workflows that refer to templates on the hub, and TrainJobs that refer to runtimes: they wait for them, and their
+real controller runs what was written out, in a member that has none of them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +14,9 @@ Json = dict[str, Any]
 GROUP = "argoproj.io/v1alpha1"
 WIDE = f"{GROUP}/clusterworkflowtemplates"
 LIB = f"{GROUP}/workflowtemplates"
+TRAINER = "trainer.kubeflow.org/v1alpha1"
+RUNTIMES = f"{TRAINER}/trainingruntimes"
+CLUSTER_RUNTIMES = f"{TRAINER}/clustertrainingruntimes"
 VALUE = {"name": "message", "value": "hello"}
 
 
@@ -89,3 +92,34 @@ def test_steps_of_templates_of_the_cluster_and_of_the_namespace_run_in_a_member_
     assert north.items(in_namespace(LIB, tenant)) + north.items(WIDE) == []
     spec = fleet.asked(f"/{one.row()['id']}")["spec"]
     assert [used["name"] for used in spec["hub"]["templates"]] == [wide, "lib"]
+
+
+def runtime(name: str, cpu: str) -> Json:
+    """Of the cluster."""
+    pods = template("node", run_for="2s")
+    pods["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+    step = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
+    jobs = [{"name": "node", "template": {"metadata": step, "spec": {"template": pods}}}]
+    spec = {"mlPolicy": {"numNodes": 1, "torch": {}}, "template": {"spec": {"replicatedJobs": jobs}}}
+    head = {"apiVersion": TRAINER, "kind": "ClusterTrainingRuntime"}
+    return {**head, "metadata": {"name": name}, "spec": spec}
+
+
+def test_a_train_job_waits_for_its_runtime_follows_its_change_and_runs(
+    fleet: RealFleet, tenant: str, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(lambda: fleet.hub.delete(f"{CLUSTER_RUNTIMES}/{tenant}"))
+    spec = {"runtimeRef": {"name": tenant}, "trainer": {"numNodes": 2}}
+    tune = {"apiVersion": TRAINER, "kind": "TrainJob", "metadata": {"name": "tune", "namespace": tenant}, "spec": spec}
+    one = sent(fleet, tune)
+    assert f"no ClusterTrainingRuntime {tenant}" in fairway(fleet, "why", "tune", "-n", tenant)
+    fleet.hub.apply(runtime(tenant, "1000"))
+    until(lambda: one.row().get("state") == "queued", f"it is taken, and waits: {one.row()}")
+    fleet.hub.apply(runtime(tenant, "100m"))
+    north = fleet.members["north"]
+    (own,) = until(lambda: north.items(in_namespace(RUNTIMES, tenant)), "a runtime of its own is in its member")
+    assert own["metadata"]["name"].startswith("fairway-") and north.items(CLUSTER_RUNTIMES) == []
+    until(one.ended_well, f"it has run; it is {one.row()}")
+    (pods,) = fleet.asked(f"/{one.row()['id']}")["spec"]["workload"]["pod_sets"]
+    assert (pods["name"], pods["count"], pods["requests"]["cpu"]) == ("node", 2, 100)
+    assert f"written out with ClusterTrainingRuntime {tenant}" in fairway(fleet, "story", "tune", "-n", tenant)

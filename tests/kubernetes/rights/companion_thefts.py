@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.kubernetes.rights.thefts import SEAL, Json, Try
+from tests.kubernetes.rights.thefts import SEAL, Json, Try, job
 
 
 def along(name: str = "x", **more: Any) -> Json:
@@ -18,6 +18,24 @@ ACCOUNTS = "v1/namespaces/{}/serviceaccounts"
 CLAIMS = "v1/namespaces/{}/persistentvolumeclaims"
 ITS_OWN = "not a companion that Fairway sent"
 ASKS = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+_TRAINER = "trainer.kubeflow.org/v1alpha1/namespaces/team/{}"
+RUNTIMES = _TRAINER.format("trainingruntimes")
+TRAIN_JOBS = _TRAINER.format("trainjobs")
+_NODE = {"containers": [{"name": "node", "image": "x"}]}
+_JOB: Json = {"name": "node", "template": {"spec": {"template": {"spec": _NODE}}}}
+
+
+def runtime(name: str = "fairway-j1-1", **more: Any) -> Json:
+    """As Fairway makes it with a TrainJob."""
+    head = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainingRuntime"}
+    return {**head, **along(name, spec={"template": {"spec": {"replicatedJobs": [_JOB]}}}, **more)}
+
+
+def train_job(kind: str, name: str) -> Json:
+    head = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"}
+    return {**head, "metadata": job("team", "x")["metadata"], "spec": {"runtimeRef": {"kind": kind, "name": name}}}
+
+
 TOKEN = {"annotations": {**SEAL, "kubernetes.io/service-account.name": "default"}}
 COMPANIONS = {
     "a Secret in kube-system": Try("POST", SECRETS.format("kube-system"), along(), "cannot create resource"),
@@ -69,6 +87,19 @@ COMPANIONS = {
     ),
     "a tenant's own ConfigMap taken over": Try("PATCH", CONFIG_MAPS.format("team") + "/own", along("own"), ITS_OWN),
     "a tenant's own Secret deleted": Try("DELETE", SECRETS.format("team") + "/own", None, ITS_OWN),
+    "a runtime that others name": Try("POST", RUNTIMES, runtime("torch"), "is called fairway-..."),
+    "a runtime that stays": Try("POST", RUNTIMES, runtime(metadata={"ownerReferences": []}), "goes with its attempt"),
+    "a runtime without a seal": Try(
+        "POST", RUNTIMES, runtime(metadata={"annotations": {}}), "the annotation fairway.io/seal"
+    ),
+    "a tenant's runtime changed": Try("PATCH", RUNTIMES + "/own", {"spec": {}}, "cannot patch resource"),
+    "a tenant's runtime deleted": Try("DELETE", RUNTIMES + "/own", None, "cannot delete resource"),
+    "a TrainJob of the tenant's runtime": Try(
+        "POST", TRAIN_JOBS, train_job("TrainingRuntime", "own"), "names a TrainingRuntime fairway-..."
+    ),
+    "a TrainJob of a runtime of the cluster": Try(
+        "POST", TRAIN_JOBS, train_job("ClusterTrainingRuntime", "fairway-j1-1"), "names a TrainingRuntime fairway-..."
+    ),
     "a tenant's own account": Try("DELETE", ACCOUNTS.format("team") + "/default", None, "cannot delete resource"),
     "a tenant's own claim": Try("DELETE", CLAIMS.format("team") + "/own", None, "cannot delete resource"),
 }

@@ -67,7 +67,7 @@ class RightsHouse:
 
     async def open(self) -> None:
         # Of the kinds of jobs it only matters here that they are served, and which of them have a status of their own.
-        await define(self.home.planes["hub"], ("argo",), tools(), hub=True)
+        await define(self.home.planes["hub"], ("argo", "trainer"), tools(), hub=True)
         await asyncio.to_thread(self._serve_every_kind)
         await only_its_scheduler(self.home.planes["north"], tools())
         # The garbage collector learns of new kinds when it starts, and then every half minute.
@@ -84,17 +84,17 @@ class RightsHouse:
     def _serve_every_kind(self) -> None:
         for api in (self.hub, self.north):
             there = {one["metadata"]["name"] for one in api.items(CRDS)}
-            for kind in kinds.every():
-                group, _, version = kind.api_version.partition("/")
-                if version and group != "batch" and f"{kind.plural}.{group}" not in there:
-                    api.create(CRDS, crd(group, kind.name, version))
-        spark = SCHEDULED_SPARK
-        group, _, version = spark.api_version.partition("/")
-        self.hub.create(CRDS, crd(group, spark.name, version))
-        until(lambda: self.hub.get(spark.path("default")), f"{spark.name} is served")
+            for served, name in kinds.SERVED:
+                group, _, version = served.partition("/")
+                if version and group != "batch" and f"{name.lower()}s.{group}" not in there:
+                    api.create(CRDS, crd(group, name, version))
+        group, _, version = SCHEDULED_SPARK.api_version.partition("/")
+        self.hub.create(CRDS, crd(group, SCHEDULED_SPARK.name, version))
+        until(lambda: self.hub.get(SCHEDULED_SPARK.path("default")), f"{SCHEDULED_SPARK.name} is served")
         for api in (self.hub, self.north):
-            for kind in kinds.every():
-                until(lambda api=api, kind=kind: api.get(kinds.path(kind, "default")), f"{kind.key} is served")
+            for served, name in kinds.SERVED:
+                path = f"{served}/namespaces/default/{name.lower()}s"
+                until(lambda api=api, path=path: api.get(path), f"{path} is served")
 
     def _let_in(self) -> dict[str, str]:
         """What deploy/hub says of the services, and a token of each account that it names."""

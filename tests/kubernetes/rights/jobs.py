@@ -66,6 +66,52 @@ async def edited(place: RightsHouse, tenant: str, of: Collection[Kind] = kinds.e
         place.hub.delete(there)
 
 
+async def unheard(place: RightsHouse, tenant: str) -> None:
+    """A TrainJob whose trainer has not heard of its runtime at first, as it says in these words."""
+    place.tenant(tenant, kinds.policy("here", "north", reserve="ledger"))
+    for plural, body in _UNHEARD.items():
+        place.north.create(f"{_ADMISSION}/{plural}", body)
+    (kind,) = (one for one in kinds.every() if one.name == "TrainJob")
+    there = kinds.path(kind, "default")
+    dry = {"params": {"dryRun": "All"}, "json": kinds.manifest(kind)}
+    await place.until(lambda: "not found" in place.north.http.post(f"/apis/{there}", **dry).text, "it is refused")
+    applied(place, tenant, kind)
+    reads = ("get", "trainingruntimes")
+    await place.until(
+        lambda: reads in {(one["verb"], one["objectRef"]["resource"]) for one in place.asked()},
+        "it is tried once more",
+    )
+    for plural, body in _UNHEARD.items():
+        place.north.delete(f"{_ADMISSION}/{plural}/{body['metadata']['name']}")
+    there = f"{kinds.path(kind, tenant)}/one"
+    await place.until(lambda: place.north.get(there), f"{there} is in the member")
+    place.hub.delete(there)
+    await place.until(lambda: not place.north.get(there), f"{there} is gone from the member")
+
+
+_ADMISSION = "admissionregistration.k8s.io/v1"
+_RULE = {
+    "apiGroups": ["trainer.kubeflow.org"],
+    "apiVersions": ["*"],
+    "operations": ["CREATE"],
+    "resources": ["trainjobs"],
+}
+_SAYS = "'\"' + object.spec.runtimeRef.name + '\" not found'"
+_UNHEARD: dict[str, Json] = {
+    "validatingadmissionpolicies": {
+        "metadata": {"name": "unheard"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [_RULE]},
+            "validations": [{"expression": "false", "messageExpression": _SAYS}],
+        },
+    },
+    "validatingadmissionpolicybindings": {
+        "metadata": {"name": "unheard"},
+        "spec": {"policyName": "unheard", "validationActions": ["Deny"]},
+    },
+}
+
+
 async def along(place: RightsHouse, tenant: str, by_hand: bool = False) -> None:
     """Two jobs whose pods name the same of everything; one of each that is immutable is another one for the second.
     `by_hand`: the Secrets are in the member already."""

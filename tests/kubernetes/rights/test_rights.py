@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from tests.kubernetes.rights import rbac
 from tests.kubernetes.rights.fleet import ACCOUNTS, MEMBERS, RENEWERS, RightsHouse, rights_house
-from tests.kubernetes.rights.jobs import along, applied, edited, lives, scheduled, submitted
+from tests.kubernetes.rights.jobs import along, applied, edited, lives, scheduled, submitted, unheard
 from tests.kubernetes.rights.rbac import Right
 from tests.kubernetes.rights.settings import SETTINGS, SETTINGS_KINDS
 from tests.kubernetes.support import kinds
@@ -39,6 +39,7 @@ async def test_every_kind_and_both_ways_to_hold_room_need_all_rights_of_the_memb
     granted = rbac.granted(place.north, MEMBERS)
     await lives(place, "lives")
     await edited(place, "edited")
+    await unheard(place, "unheard")
     await along(place, "along")
     await place.holds_room("placed", "placeholders")
     await place.holds_room("reserved", "reservations")

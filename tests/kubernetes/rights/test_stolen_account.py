@@ -25,7 +25,7 @@ from fairway.wire.workload import PodSet
 from fairway.workloads.companions import sent
 from fairway.workloads.companions.named import ACCOUNT, CLAIM, CONFIG_MAP, SECRET
 from fairway.workloads.seal import Spot
-from tests.kubernetes.rights.companion_thefts import ASKS, COMPANIONS, CONFIG_MAPS, SECRETS
+from tests.kubernetes.rights.companion_thefts import ASKS, COMPANIONS, CONFIG_MAPS, RUNTIMES, SECRETS, runtime
 from tests.kubernetes.rights.pod_thefts import POD_TRIES, prepared, runs_a_pod
 from tests.kubernetes.rights.thefts import (
     BINDINGS,
@@ -94,11 +94,11 @@ class Member:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Member]:
     folder = tmp_path_factory.mktemp("stolen")
-    planes = Planes(folder, tools(("kube", "kwok", "argo", "koordinator")))
+    planes = Planes(folder, tools(("kube", "kwok", "argo", "koordinator", "trainer")))
     await planes.start([member("north")])
     made = Member(planes["north"], folder)
     try:
-        await define(planes["north"], ("argo", "koordinator", "volcano", "training"), tools())
+        await define(planes["north"], ("argo", "koordinator", "volcano", "training", "trainer"), tools())
         await made.join(Facts())
         await made.fairway.apply("Job.batch/v1", job("team", "first"))
         await made.fairway.apply("Job.batch/v1", job("team", "smaller"))
@@ -110,6 +110,7 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Membe
         made.owner.create(JOBS.format("team"), job("team", "theirs", {}, {}))
         for path in (CONFIG_MAPS, SECRETS):
             made.owner.create(path.format("team"), {"metadata": {"name": "own"}})
+        made.owner.create(RUNTIMES, {**runtime(), "metadata": {"name": "own"}})
         for name in ("team", "payments", HOME):
             await asyncio.to_thread(_account, made.owner, name)
         for name, labels, gated in (("held", HELD, True), ("foreign", {}, True), ("bound", HELD, False)):

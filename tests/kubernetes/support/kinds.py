@@ -80,6 +80,10 @@ def every() -> list[Kind]:
     return list(found.values())
 
 
+# What a member serves, jobs and what goes with them, by version and name.
+SERVED = [*((kind.api_version, kind.name) for kind in every()), ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime")]
+
+
 def path(kind: Kind, namespace: str) -> str:
     return f"{kind.api_version}/namespaces/{namespace}/{kind.plural}"
 
