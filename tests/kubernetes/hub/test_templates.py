@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.kubernetes.hub.objects import Applied, applied, fairway
+from tests.kubernetes.hub.objects import Applied, applied, fairway, is_true, sent_to
 from tests.kubernetes.support.fleet import RealFleet, in_namespace, until
 from tests.kubernetes.support.tries import policy, template
 
@@ -94,28 +94,38 @@ def test_steps_of_templates_of_the_cluster_and_of_the_namespace_run_in_a_member_
     assert [used["name"] for used in spec["hub"]["templates"]] == [wide, "lib"]
 
 
-def runtime(name: str, cpu: str) -> Json:
+@pytest.fixture
+def tune(fleet: RealFleet, tenant: str) -> Iterator[Json]:
+    """A TrainJob of two nodes. It names a ClusterTrainingRuntime of its tenant's name, which is gone afterwards."""
+    spec = {"runtimeRef": {"name": tenant}, "trainer": {"numNodes": 2}}
+    yield {
+        "apiVersion": TRAINER,
+        "kind": "TrainJob",
+        "metadata": {"name": "tune", "namespace": tenant},
+        "spec": spec,
+    }
+    fleet.hub.delete(f"{CLUSTER_RUNTIMES}/{tenant}")
+
+
+def runtime(name: str, cpu: str = "100m", **how: str) -> Json:
     """Of the cluster."""
-    pods = template("node", run_for="2s")
+    pods = template("node", **how)
     pods["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
     step = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
-    jobs = [{"name": "node", "template": {"metadata": step, "spec": {"template": pods}}}]
+    jobs = [{"name": "node", "template": {"metadata": step, "spec": {"backoffLimit": 0, "template": pods}}}]
     spec = {"mlPolicy": {"numNodes": 1, "torch": {}}, "template": {"spec": {"replicatedJobs": jobs}}}
     head = {"apiVersion": TRAINER, "kind": "ClusterTrainingRuntime"}
     return {**head, "metadata": {"name": name}, "spec": spec}
 
 
 def test_a_train_job_waits_for_its_runtime_follows_its_change_and_runs(
-    fleet: RealFleet, tenant: str, request: pytest.FixtureRequest
+    fleet: RealFleet, tenant: str, tune: Json
 ) -> None:
-    request.addfinalizer(lambda: fleet.hub.delete(f"{CLUSTER_RUNTIMES}/{tenant}"))
-    spec = {"runtimeRef": {"name": tenant}, "trainer": {"numNodes": 2}}
-    tune = {"apiVersion": TRAINER, "kind": "TrainJob", "metadata": {"name": "tune", "namespace": tenant}, "spec": spec}
     one = sent(fleet, tune)
     assert f"no ClusterTrainingRuntime {tenant}" in fairway(fleet, "why", "tune", "-n", tenant)
-    fleet.hub.apply(runtime(tenant, "1000"))
+    fleet.hub.apply(runtime(tenant, "1000", run_for="2s"))
     until(lambda: one.row().get("state") == "queued", f"it is taken, and waits: {one.row()}")
-    fleet.hub.apply(runtime(tenant, "100m"))
+    fleet.hub.apply(runtime(tenant, run_for="2s"))
     north = fleet.members["north"]
     (own,) = until(lambda: north.items(in_namespace(RUNTIMES, tenant)), "a runtime of its own is in its member")
     assert own["metadata"]["name"].startswith("fairway-") and north.items(CLUSTER_RUNTIMES) == []
@@ -123,3 +133,25 @@ def test_a_train_job_waits_for_its_runtime_follows_its_change_and_runs(
     (pods,) = fleet.asked(f"/{one.row()['id']}")["spec"]["workload"]["pod_sets"]
     assert (pods["name"], pods["count"], pods["requests"]["cpu"]) == ("node", 2, 100)
     assert f"written out with ClusterTrainingRuntime {tenant}" in fairway(fleet, "story", "tune", "-n", tenant)
+
+
+def test_a_train_job_waits_as_long_as_its_owner_holds_it_and_is_over_when_it_is_cancelled(
+    fleet: RealFleet, tenant: str, tune: Json
+) -> None:
+    fleet.hub.apply(runtime(tenant))
+    one = sent_to(fleet, {**tune, "spec": {**tune["spec"], "suspend": True}}, "north")
+    one.waits("Suspended")
+    until(lambda: is_true(one.on_hub, "Suspended"), "the hub shows that it is suspended")
+    fleet.hub.kubectl("-n", tenant, "patch", "trainjobs/tune", "--type=merge", "-p", '{"spec": {"suspend": false}}')
+    until(lambda: one.runs(2), f"it runs when it is let go; it is {one.row()}")
+    fairway(fleet, "cancel", "tune", "-n", tenant)
+    one.is_gone_from("north")
+    until(lambda: not fleet.members["north"].items(in_namespace(RUNTIMES, tenant)), "its runtime is gone with it")
+    assert one.row()["state"] == "cancelled"
+
+
+def test_a_train_job_whose_node_fails_has_failed_on_the_hub(fleet: RealFleet, tenant: str, tune: Json) -> None:
+    fleet.hub.apply(runtime(tenant, run_for="1s", exit_code="3"))
+    one = sent_to(fleet, tune, "north", attempts=1)
+    until(lambda: is_true(one.on_hub, "Failed"), f"it has failed; it is {one.row()}")
+    assert "FailedJobs" in {told["reason"] for told in one.on_hub["status"]["conditions"]}

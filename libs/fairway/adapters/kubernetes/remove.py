@@ -14,6 +14,7 @@ from fairway.adapters.kubernetes.responses import read
 from fairway.adapters.kubernetes.watch import Reflector, Scope, Since
 from fairway.runtime.cluster_port import Change, check_labels
 from fairway.runtime.ports import Unreachable
+from fairway.workloads.kinds.registry import KINDS
 
 _PODS = "Pod.v1"
 _TRIES = 3
@@ -96,7 +97,10 @@ class Remover:
             await self._http.found(Request("DELETE", path, query, body))
 
     async def _order(self, what: Removal) -> _Meta | None:
-        """Asks for foreground deletion of exactly the object that was looked at. What is left of it, if anything is."""
+        """Asks for the deletion of exactly the object that was looked at: in the foreground, if its operator lets it.
+        What is left of it, if anything is."""
+        kind = KINDS.get(what.kind)
+        order = "Background" if kind is not None and kind.remade else "Foreground"
         try:
             path = (await self._kinds.find(what.kind)).path(what.namespace, what.name)
             for _ in range(_TRIES):
@@ -108,7 +112,7 @@ class Remover:
                 body = {
                     "kind": "DeleteOptions",
                     "apiVersion": "v1",
-                    "propagationPolicy": "Foreground",
+                    "propagationPolicy": order,
                     "preconditions": {"uid": found.metadata.uid},
                 }
                 try:

@@ -29,6 +29,7 @@ class Kind(ABC):
     `ends` is what the hub shows when no member speaks.
     `steady`: a gang that was up and is no longer is in trouble (not where pods come and go: Spark, Argo).
     `refers_to` are the kinds of the hub's objects in which parts of one may stand (references.py).
+    `remade`: while one is being deleted its operator makes anew what was made for it, so that it has to go first.
     `brings` are the kinds of objects that have to be in a member before one is, with their plural names (in_member).
     `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
     included, from templates of the manifest, and all at once.
@@ -48,6 +49,7 @@ class Kind(ABC):
     name_limit: int = 63
     makes_services: bool = False
     in_place: tuple[tuple[str, ...], ...] = ()
+    remade: bool = False
     refers_to: tuple[str, ...] = ()
     brings: Mapping[str, str] = MappingProxyType({})
     holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)

@@ -43,6 +43,7 @@ class TrainJob(Kind):
     # The trainer makes the JobSet anew that went away, and one that is managed by others is not run.
     drop = ((*_JOB_SET, "spec", "ttlSecondsAfterFinished"), (*_JOB_SET, "spec", "managedBy"))
     makes_services = True
+    remade = True
     refers_to = (TRAINING_RUNTIME, CLUSTER_TRAINING_RUNTIME)
     brings: Mapping[str, str] = MappingProxyType({TRAINING_RUNTIME: "trainingruntimes"})
 
