@@ -3,6 +3,9 @@
 from typing import Any
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.propagator.held_room import PAUSE, Room, manifests
+from fairway.wire.capacity import PLACEHOLDERS, Slot
+from fairway.wire.workload import PodSet
 from tests.kubernetes.rights.companion_thefts import CONFIG_MAPS
 from tests.kubernetes.rights.thefts import DONE, EVIL, GATES_ONLY, HELD_POD, PODS, SEAL, Json, Try
 from tests.kubernetes.support.fleet import Api
@@ -61,3 +64,28 @@ async def runs_a_pod(owner: Api, fairway: KubernetesCluster) -> None:
     assert await fairway.patch("Pod.v1", "team", "own", {"metadata": {"labels": labels}}) is not None
     assert await fairway.patch("Pod.v1", "team", "own", {"spec": {"schedulingGates": None}}) is not None
     assert await fairway.delete("Pod.v1", "team", "own", labels, wait_s=10)
+
+
+def placeholder(container: Json | None = None, **spec: Any) -> Json:
+    slots = (Slot(pods="w", node="node-1", count=1),)
+    pods = (PodSet("w", 1, {"cpu": 1000}),)
+    (made,) = manifests(Room(PLACEHOLDERS, "j1", 1, "team", slots, pods, ttl=60), PAUSE).values()
+    made["spec"]["containers"][0] |= container or {}
+    made["spec"] |= spec
+    return made
+
+
+BAD_PLACEHOLDERS: dict[str, Json] = {
+    "with Fairway's own account": {"serviceAccountName": "fairway-member"},
+    "with a token": {"automountServiceAccountToken": True},
+    "with a command": {"container": {"command": ["sh"]}},
+    "with something to read": {"container": {"env": [{"name": "a", "value": "b"}]}},
+    "of another image": {"container": {"image": "miner"}},
+    "of another version of the image": {"container": {"image": PAUSE.rpartition(":")[0]}},
+    "that is privileged": {"container": {"securityContext": {"privileged": True}}},
+    "in the node's network": {"hostNetwork": True},
+    "with a volume": {"volumes": [{"name": "v", "hostPath": {"path": "/"}}]},
+    "that never ends": {"activeDeadlineSeconds": None},
+    "on a node of his choice": {"nodeName": "node-1"},
+    "of a class of others": {"priorityClassName": ""},
+}

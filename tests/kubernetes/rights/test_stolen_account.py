@@ -17,16 +17,14 @@ from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Plane, Planes, member
 from fairway.lab.kubereal.crds import define
-from fairway.propagator.held_room import PAUSE, Room, manifests, priority_class
+from fairway.propagator.held_room import priority_class
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.views.members import Facts
-from fairway.wire.capacity import PLACEHOLDERS, Slot
-from fairway.wire.workload import PodSet
 from fairway.workloads.companions import sent
 from fairway.workloads.companions.named import ACCOUNT, CLAIM, CONFIG_MAP, SECRET
 from fairway.workloads.seal import Spot
 from tests.kubernetes.rights.companion_thefts import ASKS, COMPANIONS, CONFIG_MAPS, RUNTIMES, SECRETS, runtime
-from tests.kubernetes.rights.pod_thefts import POD_TRIES, prepared, runs_a_pod
+from tests.kubernetes.rights.pod_thefts import BAD_PLACEHOLDERS, POD_TRIES, placeholder, prepared, runs_a_pod
 from tests.kubernetes.rights.thefts import (
     BINDINGS,
     FLOWS,
@@ -133,32 +131,6 @@ def _account(owner: Api, namespace: str) -> None:
 async def test_a_thief_is_refused(place: Member, what: str) -> None:
     method, path, body, cause = (TRIES | POD_TRIES | COMPANIONS)[what]
     assert cause in (said := place.tried(method, path, body)), said or "it was done"
-
-
-def placeholder(container: Json | None = None, **spec: Any) -> Json:
-    slots = (Slot(pods="w", node="node-1", count=1),)
-    pods = (PodSet("w", 1, {"cpu": 1000}),)
-    (made,) = manifests(Room(PLACEHOLDERS, "j1", 1, "team", slots, pods, ttl=60), PAUSE).values()
-    made["spec"]["containers"][0] |= container or {}
-    made["spec"] |= spec
-    return made
-
-
-PRIVILEGED = {"container": {"securityContext": {"privileged": True}}}
-BAD_PLACEHOLDERS: dict[str, Json] = {
-    "with Fairway's own account": {"serviceAccountName": "fairway-member"},
-    "with a token": {"automountServiceAccountToken": True},
-    "with a command": {"container": {"command": ["sh"]}},
-    "with something to read": {"container": {"env": [{"name": "a", "value": "b"}]}},
-    "of another image": {"container": {"image": "miner"}},
-    "of another version of the image": {"container": {"image": PAUSE.rpartition(":")[0]}},
-    "that is privileged": PRIVILEGED,
-    "in the node's network": {"hostNetwork": True},
-    "with a volume": {"volumes": [{"name": "v", "hostPath": {"path": "/"}}]},
-    "that never ends": {"activeDeadlineSeconds": None},
-    "on a node of his choice": {"nodeName": "node-1"},
-    "of a class of others": {"priorityClassName": ""},
-}
 
 
 @pytest.mark.parametrize("how", BAD_PLACEHOLDERS)
