@@ -32,7 +32,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "fearless": ("frozen", ("hostile", 0)),
     "hopeful": ("frozen", ("rough", 66)),
     "gullible": ("size", ("hostile", 0)),
-    "oblivious": ("hub deleted", ("rough with a hub", 20)),
+    "oblivious": ("hub deleted", ("rough with a hub", 13)),
     "despairing": ("hub status", ("rough with a hub", 1)),
     "mistaken": ("hub held", ("calm with a hub", 0)),
     "sleeping": ("hub held", ("calm with a hub", 0)),
@@ -48,7 +48,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "twofold": ("hub twice", ("rough with a hub", 1)),
     "outdated": ("hub binding", ("calm with a hub", 2)),
     "insisting": ("hub owner", ("rough with a hub", 67)),
-    "abandoning": ("hub binding", ("hostile with a hub", 4)),
+    "abandoning": ("hub binding", ("hostile with a hub", 19)),
 }
 
 
