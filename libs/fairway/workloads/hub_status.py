@@ -47,6 +47,11 @@ class Ends(Struct, frozen=True):
     anew: Json | None = None
 
 
+def entries(listed: Any) -> list[Json]:
+    """Those of a list that are mappings; anyone may have written it."""
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
 def without(status: Json, *fields: str) -> Json:
     return {key: value for key, value in status.items() if key not in fields}
 
@@ -54,7 +59,7 @@ def without(status: Json, *fields: str) -> Json:
 def turned(conditions: Any, word: StatusWord, **wanted: bool) -> list[Json]:
     """The conditions with these types at these values, moved to the end in this order: a printer column often shows
     the last one. What is to be false and is not there is not added; what its owner wrote instead of any is left out."""
-    listed = [one for one in conditions if isinstance(one, dict)] if isinstance(conditions, list) else []
+    listed = entries(conditions)
     for kind, value in wanted.items():
         had = next((one for one in listed if one.get("type") == kind), None)
         if had is None and not value:

@@ -4,7 +4,7 @@ come to rights that it was not given."""
 
 from collections.abc import Iterable
 
-from fairway.join.policy_parts import CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
+from fairway.join.policy_parts import CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation, ours, sealed
 from fairway.workloads.companions.sent import ANCHOR_PREFIX, COMPANION_LABEL, KEPT_LABELS, TOKENS
 from fairway.workloads.reading.names import OURS
 from fairway.workloads.seal import SEAL
@@ -33,16 +33,15 @@ _METADATA: tuple[Validation, ...] = (
 
 def companions(parts: Iterable[str]) -> list[Validation]:
     """`parts` are the resources without which jobs of some kinds are not whole."""
-    ours = f"('{COMPANION_LABEL}' in variables.before || '{SEAL}' in variables.notesBefore)"
     owned = f"size({_OWNERS}) > 0 && {_OWNERS}.all(o, o.kind == 'ConfigMap' && o.name.startsWith('{ANCHOR_PREFIX}'))"
     anchor = f"{_IS} == 'configmaps' && object.metadata.name.startsWith('{ANCHOR_PREFIX}') && !has(object.data)"
     return [
         (TENANTS, NO_TENANT),
         (
-            f"{_GOES} || ('{COMPANION_LABEL}' in variables.labels && variables.notes[?'{SEAL}'].orValue('') != '')",
+            f"{_GOES} || ({sealed(COMPANION_LABEL)})",
             f"'what Fairway sends along has the label {COMPANION_LABEL} and the annotation {SEAL}'",
         ),
-        (f"request.operation == 'CREATE' || {ours}", "'not a companion that Fairway sent'"),
+        (f"request.operation == 'CREATE' || {ours(COMPANION_LABEL)}", "'not a companion that Fairway sent'"),
         (
             f"{_GOES} || ({_ANCHOR} ? ({anchor}) : ({owned}))",
             f"'a companion goes with its attempt: it is owned by a ConfigMap {ANCHOR_PREFIX}..., which holds nothing'",

@@ -12,13 +12,11 @@ from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import HOME, LEVELS, TENANT_LABEL
 from fairway.join.companion_policy import RESOURCES, companions
 from fairway.join.pod_policy import pods
-from fairway.join.policy_parts import ALL, CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
+from fairway.join.policy_parts import ALL, CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation, ours, sealed
 from fairway.join.spec_policy import VARIABLES, OpenPaths, specs
 from fairway.propagator.held_room import LONGEST_S
 from fairway.workloads.companions.sent import ANCHOR_PREFIX
 from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL
-
-# A member cannot verify a seal, only see that there is one: the propagator and the watcher verify it.
 from fairway.workloads.seal import SEAL
 
 Json = dict[str, Any]
@@ -109,14 +107,13 @@ def _bindings() -> list[Validation]:
 
 
 def _jobs(open_paths: OpenPaths) -> list[Validation]:
-    ours = f"('{JOB_LABEL}' in variables.before || '{SEAL}' in variables.notesBefore)"
     return [
         (TENANTS, NO_TENANT),
         (
-            f"{CREATES} || ('{JOB_LABEL}' in variables.labels && variables.notes[?'{SEAL}'].orValue('') != '')",
+            f"{CREATES} || ({sealed(JOB_LABEL)})",
             f"'what Fairway applies has the label {JOB_LABEL} and the annotation {SEAL}'",
         ),
-        (f"request.operation == 'CREATE' || {ours}", "'not an object of Fairway\\'s'"),
+        (f"request.operation == 'CREATE' || {ours(JOB_LABEL)}", "'not an object of Fairway\\'s'"),
         *specs(open_paths),
         # What else a runtime says would be run as a job of Fairway's that nobody has looked at.
         (

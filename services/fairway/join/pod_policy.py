@@ -4,7 +4,7 @@ those for which it holds room."""
 from collections.abc import Sequence
 
 from fairway.domain.tenancy.profile import HOME
-from fairway.join.policy_parts import CREATES, DELETES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation
+from fairway.join.policy_parts import CREATES, DELETES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation, sealed
 from fairway.propagator.held_room import LONGEST_S
 from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL
 from fairway.workloads.seal import SEAL
@@ -98,8 +98,8 @@ def pods(image: str) -> list[Validation]:
 
 
 def _job(labels: str, notes: str) -> str:
-    """A pod that is a job itself. A member cannot verify a seal, only see that there is one."""
-    return f"{TENANTS} && '{JOB_LABEL}' in variables.{labels} && variables.{notes}[?'{SEAL}'].orValue('') != ''"
+    """A pod that is a job itself."""
+    return f"{TENANTS} && {sealed(JOB_LABEL, labels, notes)}"
 
 
 def _placeholder(image: str) -> str:

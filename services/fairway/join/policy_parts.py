@@ -2,6 +2,7 @@
 
 from fairway.domain.tenancy.profile import TENANT_LABEL
 from fairway.workloads.reading.names import OURS
+from fairway.workloads.seal import SEAL
 
 ALL = ("CREATE", "UPDATE", "DELETE")
 
@@ -20,6 +21,17 @@ NO_TENANT = (
     f"'namespace ' + request.namespace + ' is not Fairway\\'s: it has no label {TENANT_LABEL}: ' + request.namespace + "
     "'; an administrator gives it with fairway join NAME --renew --adopt-namespaces ' + request.namespace"
 )
+
+
+def sealed(label: str, labels: str = "labels", notes: str = "notes") -> str:
+    """It has the label and a seal. A member cannot verify a seal, only see that there is one: the propagator and the
+    watcher verify it."""
+    return f"'{label}' in variables.{labels} && variables.{notes}[?'{SEAL}'].orValue('') != ''"
+
+
+def ours(label: str) -> str:
+    """What is there has one of Fairway's marks: somebody may have taken the other away."""
+    return f"('{label}' in variables.before || '{SEAL}' in variables.notesBefore)"
 
 
 # What is Fairway's own of an object's metadata may change; everything else stays.

@@ -48,8 +48,8 @@ class Companions:
         are what the object is not whole without, by kind. Raises ClusterRefused or Unreachable; done again it does no
         harm."""
         copy: Copy = call.body
-        named = self._hub is not None and copy.companions and not copy.alone
-        found = await hub_companions.read(self._hub, copy, manifest) if named and self._hub is not None else {}
+        hub = self._hub if copy.companions and not copy.alone else None
+        found = await hub_companions.read(hub, copy, manifest) if hub is not None else {}
         if not found and not parts:
             return Along()
         wanted = sent.anchor(self._key, cluster.name, copy.namespace, (call.job, call.attempt))

@@ -81,7 +81,10 @@ def every() -> list[Kind]:
 
 
 # What a member serves, jobs and what goes with them, by version and name.
-SERVED = [*((kind.api_version, kind.name) for kind in every()), ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime")]
+SERVED = [
+    *((kind.api_version, kind.name) for kind in every()),
+    *((version, name) for kind in every() for name, _, version in (key.partition(".") for key in kind.brings)),
+]
 
 
 def path(kind: Kind, namespace: str) -> str:

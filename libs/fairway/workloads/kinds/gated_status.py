@@ -9,7 +9,7 @@ of that the API server wants to be told first that the old one is gone.
 
 from typing import Any
 
-from fairway.workloads.hub_status import Ends, StatusWord, condition, turned, without
+from fairway.workloads.hub_status import Ends, StatusWord, condition, entries, turned, without
 
 Json = dict[str, Any]
 _TOLD = ("phase", "reason", "message", "startTime", "conditions", "initContainerStatuses", "containerStatuses")
@@ -26,13 +26,9 @@ def shows(shown: Json, seen: Json) -> Json:
 
 def _began_anew(before: Any, after: Any) -> bool:
     """Whether a container that had ended is said to run without having been started again."""
-    ended = {str(one.get("name")): _restarts(one) for one in _listed(before) if _over(one)}
-    now = [one for one in _listed(after) if str(one.get("name")) in ended and not _over(one)]
+    ended = {str(one.get("name")): _restarts(one) for one in entries(before) if _over(one)}
+    now = [one for one in entries(after) if str(one.get("name")) in ended and not _over(one)]
     return any(_restarts(one) <= ended[str(one.get("name"))] for one in now)
-
-
-def _listed(statuses: Any) -> list[Json]:
-    return [one for one in statuses if isinstance(one, dict)] if isinstance(statuses, list) else []
 
 
 def _over(container: Json) -> bool:
@@ -52,7 +48,7 @@ def waits(shown: Json, word: StatusWord) -> Json:
 
 
 def fails(shown: Json, word: StatusWord) -> Json:
-    conditions = [one for one in _listed(shown.get("conditions")) if one.get("type") != _SCHEDULED]
+    conditions = [one for one in entries(shown.get("conditions")) if one.get("type") != _SCHEDULED]
     over = {"phase": "Failed", "reason": word.code, "message": word.text}
     return {
         **without(shown, *_CONTAINERS),
@@ -63,7 +59,7 @@ def fails(shown: Json, word: StatusWord) -> Json:
 
 def untouched(shown: Json) -> bool:
     """Only the API server, which gates it, and Fairway have written there."""
-    gated = [(one.get("type"), one.get("reason")) for one in _listed(shown.get("conditions"))]
+    gated = [(one.get("type"), one.get("reason")) for one in entries(shown.get("conditions"))]
     return shown.get("phase") in (None, "", "Pending") and set(gated) <= {(_SCHEDULED, _GATED)}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.hub_status import entries
 from fairway.workloads.kinds.gated_status import ENDS
 from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, condition, said, told
@@ -170,8 +171,7 @@ def _containers_up(status: Field) -> bool:
 
 
 def _entries(holder: Any, field: str) -> list[Json]:
-    listed = holder.get(field) if isinstance(holder, dict) else None
-    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return entries(holder.get(field)) if isinstance(holder, dict) else []
 
 
 def _is_token(volume: Json) -> bool:

@@ -34,7 +34,7 @@ def overridden(overrides: Field, jobs: list[Json]) -> None:
     """`jobs` are the runtime's replicatedJobs, whose pod templates are changed. Problems are noted where they are."""
     templates: dict[Any, list[Json]] = {}
     for job in jobs:
-        templates.setdefault(str(job.get("name")), []).append(_within(job, "template", "spec", "template"))
+        templates.setdefault(str(job.get("name")), []).append(within(job, "template", "spec", "template"))
     left = LARGEST_TEXT
     for override in overrides.items(_MOST):
         only(override, ("targetJobs", "metadata", "spec"))
@@ -63,9 +63,9 @@ def _targets(override: Field, known: Json) -> list[str]:
 def _override(template: Json, override: Field) -> None:
     for name in ("labels", "annotations"):
         if own := override["metadata"][name].mapping():
-            _within(template, "metadata")[name] = {**_within(template, "metadata", name), **own}
+            within(template, "metadata")[name] = {**within(template, "metadata", name), **own}
     spec = override["spec"]
-    pods = _within(template, "spec")
+    pods = within(template, "spec")
     pods |= {name: deepcopy(spec[name].value) for name in _WHOLE if spec[name].value}
     for name in _MAPPINGS:
         if spec[name].mapping():
@@ -119,7 +119,7 @@ def _merged(base: Any, own: Any) -> Any:
     return {**base, **{key: _merged(base.get(key), value) for key, value in own.items()}}
 
 
-def _within(here: Json, *path: str) -> Json:
+def within(here: Json, *path: str) -> Json:
     """The mapping there; made on the way where there is none."""
     for name in path:
         if not isinstance(here.get(name), dict):

@@ -5,8 +5,6 @@ merged into that copy, so that what is sized and checked is all there is. `train
 works more out of them than sizes (pods.py).
 """
 
-from typing import Any
-
 import msgspec
 
 from fairway.wire.reasons import Code
@@ -14,7 +12,7 @@ from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_labels, is_name, is_namespace
 from fairway.workloads.reading.parse import LARGEST_TEXT, too_deep
 from fairway.workloads.references import Find, Json, Reference, WrittenOut, not_there
-from fairway.workloads.trainjob.overrides import overridden
+from fairway.workloads.trainjob.overrides import overridden, within
 
 GROUP = "trainer.kubeflow.org"
 TRAINING_RUNTIME = f"TrainingRuntime.{GROUP}/v1alpha1"
@@ -77,19 +75,13 @@ def _runtime(named: Reference, find: Find, place: Field) -> Json | None:
 
 def _with(runtime: Json, spec: Field) -> Json:
     """`runtime`, which was read for this, with what the TrainJob says of its pods and of its JobSet."""
-    template = _mapping(runtime, "template")
+    template = within(runtime, "template")
     for name in ("labels", "annotations"):
         if own := spec[name].mapping():
-            metadata = _mapping(template, "metadata")
-            metadata[name] = {**_mapping(metadata, name), **own}
+            metadata = within(template, "metadata")
+            metadata[name] = {**within(metadata, name), **own}
     check_labels(spec["labels"])
-    jobs = _mapping(template, "spec").get("replicatedJobs")
+    jobs = within(template, "spec").get("replicatedJobs")
     listed = jobs if isinstance(jobs, list) else []
     overridden(spec["podTemplateOverrides"], [one for one in listed if isinstance(one, dict)])
     return runtime
-
-
-def _mapping(holder: Json, name: str) -> Any:
-    if not isinstance(holder.get(name), dict):
-        holder[name] = {}
-    return holder[name]

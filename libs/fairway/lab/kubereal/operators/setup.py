@@ -6,11 +6,13 @@ from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from fairway.lab.kubereal.admin import Json
 from fairway.lab.kubereal.certificates import WebhookCertificate
 from fairway.lab.kubereal.control_plane import Plane
+from fairway.lab.processes.server import free_ports
 from fairway.runtime import private_files
 
 Task = Callable[[], Coroutine[Any, Any, None]]
@@ -73,6 +75,30 @@ class Hook(Struct, frozen=True):
     resource: str
     operations: tuple[str, ...] = ("CREATE", "UPDATE")
     label: str = ""
+
+
+class Manager(Struct, frozen=True):
+    """A process whose settings are a file of kind Configuration, and the port of its webhooks."""
+
+    process: OperatorProcess
+    webhook: int
+
+
+def manager(site: Site, program: str, api_version: str, **more: Json) -> Manager:
+    """`more` goes into its Configuration, that of its webhooks' server too."""
+    webhook, health = free_ports(2)
+    config = {
+        "apiVersion": api_version,
+        "kind": "Configuration",
+        "leaderElection": {"leaderElect": False},
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{health}"},
+        "metrics": {"bindAddress": "0"},
+        **more,
+        "webhook": {"host": "127.0.0.1", "port": webhook, **more.get("webhook", {})},
+    }
+    path = site.write(f"{program}.json", msgspec.json.encode(config).decode())
+    args = (f"--kubeconfig={site.kubeconfig}", f"--config={path}", "--zap-log-level=error")
+    return Manager(OperatorProcess(program, args, site.serving(), f"http://127.0.0.1:{health}/readyz"), webhook)
 
 
 def configuration(kind: str, name: str, port: int, ca: bytes, hooks: Iterable[Hook]) -> Json:
