@@ -155,3 +155,7 @@ async def test_of_a_refusal_only_that_the_runtime_was_not_heard_of_passes(words:
         done = await here.asked(APPLY, Behind(here.cluster, words))
         assert (done.ok, done.code) == (False, code)
         assert words in done.text
+        assert await here.one(TRAINING_RUNTIME, NAME) is not None
+        while not (await here.asked(DELETE)).body:
+            pass
+        assert [await here.one(kind, NAME) for kind in (TRAINING_RUNTIME, CONFIG_MAP)] == [None] * 2

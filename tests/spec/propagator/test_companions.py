@@ -11,6 +11,7 @@ from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code
 from fairway.workloads.companions.named import ACCOUNT, CLAIM, CONFIG_MAP, SECRET
+from fairway.workloads.trainjob.written_out import TRAINING_RUNTIME
 from tests.spec.propagator.companion_house import ALL, CANARY, KEY, TEAM, House, applied, call, hub, manifest, sent
 from tests.support.simulated import JOB
 
@@ -174,6 +175,14 @@ async def test_a_member_that_does_not_allow_it_gets_the_job_all_the_same(verb: s
     assert {one for one, why in sent(along).items() if "fairway join c1 --renew" in why} == want
     member.refuses["get", CONFIG_MAP] = ClusterRefused("Forbidden", "cannot get")
     await Companions(None, KEY).forget(member, call())
+
+
+async def test_a_member_that_does_not_allow_what_a_job_is_not_whole_without_does_not_get_it() -> None:
+    member = House("c1")
+    member.refuses["apply", CONFIG_MAP] = ClusterRefused("Forbidden", "cannot create")
+    with pytest.raises(ClusterRefused, match="fairway join c1 --renew"):
+        await Companions(None, KEY).send(member, call(), manifest(), {TRAINING_RUNTIME: {"spec": {}}})
+    assert member.left() == set()
 
 
 @pytest.mark.parametrize("kind", [CONFIG_MAP, SECRET])

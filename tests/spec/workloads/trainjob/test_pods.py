@@ -55,6 +55,11 @@ CASES: dict[str, tuple[Json, Json, dict[str, tuple[int, int]]]] = {
         runtime(WIDE, {**job("cache", parallelism=2), "replicas": 3}, job("node", "trainer")),
         {"cache": (6, 1000), "node": (2, 1000)},
     ),
+    "of a step of the trainer's, which is one Job whatever the runtime says": (
+        {},
+        runtime(WIDE, {**job("node", "trainer"), "replicas": 3}, numNodes=2),
+        {"node": (2, 1000)},
+    ),
     "MPI with a launcher that is no node": (
         {"numNodes": 3, **GPU},
         mpi(False),

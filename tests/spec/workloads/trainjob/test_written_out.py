@@ -75,6 +75,11 @@ def test_its_labels_and_annotations_are_those_of_the_job_set() -> None:
     assert metadata == {"labels": {"a": "own", "b": "runtime"}, "annotations": {"c": "own"}}
 
 
+def test_a_label_of_ours_is_no_label_of_its_job_set() -> None:
+    made = written_out(train_job(labels={"fairway.io/job": "x"}), finds(torch()))
+    assert "only Fairway" in wrong(made)["spec.labels['fairway.io/job']"]
+
+
 def over(*targets: str, metadata: Json | None = None, **spec: Any) -> Json:
     return {"targetJobs": [{"name": one} for one in targets], "metadata": metadata or {}, "spec": spec}
 
@@ -197,6 +202,13 @@ def test_what_overrides_make_is_as_large_as_a_manifest_at_most() -> None:
     large = over(*(one["name"] for one in jobs), metadata={"annotations": {"a": "x" * 10_000}})
     made = written_out(train_job(podTemplateOverrides=[large]), finds(runtime(WIDE, *jobs)))
     assert [one.code for one in made.wrong] == [Code.TOO_LARGE]
+
+
+def test_what_overrides_say_to_all_their_jobs_is_as_much_at_most_though_each_replaces_the_one_before() -> None:
+    jobs = [job(f"j{at}") for at in range(20)]
+    again = over(*(one["name"] for one in jobs), metadata={"annotations": {"a": "x" * 1_000}})
+    made = written_out(train_job(podTemplateOverrides=[again] * 100), finds(runtime(WIDE, *jobs)))
+    assert "in the jobs that they name" in wrong(made)[OVERRIDES]
 
 
 def test_a_runtime_is_as_large_as_a_manifest_at_most_alone_and_with_the_job() -> None:
