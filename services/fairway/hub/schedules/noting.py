@@ -53,7 +53,9 @@ def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
             known = view.schedules.get(uid)
             if known is not None and known.number == number:
                 known.looked = 0
-                known.passed = max(known.passed, known.work(now).passed or 0)
+                what = known.work(now)
+                known.passed = max(known.passed, what.passed or 0)
+                known.wait = what.waits or known.wait
         case ObjectSeen() if not made.calls:
             view.schedules.stirred = set()
         case ScheduleSeen(kind, manifest, gone=True) if not made.calls:
