@@ -22,7 +22,16 @@ class Wait(Struct, frozen=True):
     since: int = 0
 
 
-NO_WAIT = Wait()
+class Before(Struct, frozen=True):
+    """What came of the looks before: what was meant until `passed` (ms) was made or left out, the last run was made by
+    Fairway (`ours`), a controller is waited for."""
+
+    passed: int = 0
+    ours: bool = False
+    wait: Wait = Wait()
+
+
+NOTHING = Before()
 
 
 class WorkDue(Struct, frozen=True):
@@ -36,20 +45,15 @@ class WorkDue(Struct, frozen=True):
     waits: Wait | None = None
 
 
-def work_due(
-    known: Schedule, runs: Sequence[Run], now: int, passed: int = 0, ours: bool = False, wait: Wait = NO_WAIT
-) -> WorkDue:
-    """`passed`: what was meant until then was made or left out. `ours`: the last run was made by Fairway. `wait` is
-    what the look before this one said."""
+def work_due(known: Schedule, runs: Sequence[Run], now: int, before: Before = NOTHING) -> WorkDue:
     old = _old(known, runs)
     look = min(known.next(now) or now + _LOOK_MS, now + _LOOK_MS)
-    behind = max(known.since, passed)
+    behind = max(known.since, before.passed)
     at = None if known.suspended else known.newest(behind, now)
     if at is None:
         return WorkDue(drop=old, next=look)
-    if wait.behind != behind:
-        wait = Wait(behind, now)
-    patience = 0 if ours else _patience(known, at - wait.since)
+    wait = before.wait if before.wait.behind == behind else Wait(behind, now)
+    patience = 0 if before.ours else _patience(known, at - wait.since)
     if now < wait.since + patience:
         return WorkDue(drop=old, next=min(wait.since + patience, look), waits=wait)
     active = tuple(one for one in runs if not one.ended)
