@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
+from tests.mappings import every_mapping
 from tests.paths import ROOT
-from tests.support.mappings import every_mapping
 
 Json = dict[str, Any]
 

@@ -20,7 +20,7 @@ from fairway.workloads.kinds import registry
 from fairway.workloads.reading.parse import with_name
 from fairway.workloads.references import Find, Reference, Referenced, referenced
 from tests.cases.pod_flaws import Json
-from tests.support.mappings import every_mapping
+from tests.mappings import every_mapping
 
 VERDICTS = Path(__file__).parent / "fixtures" / "published" / "verdicts.yaml"
 ACCEPTED = "accepted"
