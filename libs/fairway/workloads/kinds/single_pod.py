@@ -37,6 +37,8 @@ _GANG_ANNOTATIONS = (
     "scheduling.volcano.sh/group-name",
     "yunikorn.apache.org/task-group-name",
 )
+# Fields of the spec by which it says so to Kubernetes itself: of 1.35, and of later versions.
+_GANG_FIELDS = ("workloadRef", "schedulingGroup")
 # What API servers write into every pod (plugin/pkg/admission): the token of its account, its priority, and how long it
 # stays on a node that is away. Those of the member write their own.
 _TOKEN_VOLUME = re.compile(r"kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}")
@@ -131,8 +133,9 @@ class SinglePod(Kind):
                 if marks.get(name):
                     return _gang(f"metadata.{field}['{name}']", f"{name} says")
         spec = manifest.get("spec")
-        if isinstance(spec, dict) and spec.get("workloadRef"):
-            return _gang("spec.workloadRef", "workloadRef says")
+        for name in _GANG_FIELDS if isinstance(spec, dict) else ():
+            if spec.get(name):
+                return _gang(f"spec.{name}", f"{name} says")
         return None
 
 
