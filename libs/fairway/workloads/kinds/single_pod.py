@@ -37,7 +37,7 @@ _GANG_ANNOTATIONS = (
     "scheduling.volcano.sh/group-name",
     "yunikorn.apache.org/task-group-name",
 )
-# Fields of the spec by which it says so to Kubernetes itself: of 1.35, and of later versions.
+# Fields of the spec by which it says so to Kubernetes itself: of 1.35, and since 1.36.
 _GANG_FIELDS = ("workloadRef", "schedulingGroup")
 # What API servers write into every pod (plugin/pkg/admission): the token of its account, its priority, and how long it
 # stays on a node that is away. Those of the member write their own.
