@@ -133,8 +133,9 @@ class SinglePod(Kind):
                 if marks.get(name):
                     return _gang(f"metadata.{field}['{name}']", f"{name} says")
         spec = manifest.get("spec")
-        for name in _GANG_FIELDS if isinstance(spec, dict) else ():
-            if spec.get(name):
+        wanted = spec if isinstance(spec, dict) else {}
+        for name in _GANG_FIELDS:
+            if wanted.get(name):
                 return _gang(f"spec.{name}", f"{name} says")
         return None
 
