@@ -55,6 +55,7 @@ CASES = (
     Case("JobSet", "jobset.yaml", "north", 5, "condition=Completed"),
     Case("TrainJob", "trainjob.yaml", "north", 3, "condition=Complete"),
     Case("LeaderWorkerSet", "leaderworkerset.yaml", "north", 4, "condition=Available"),
+    Case("AppWrapper", "appwrapper.yaml", "north", 3, "jsonpath={.status.phase}=Succeeded"),
     Case("RayJob", "rayjob.yaml", "north", 3, "jsonpath={.status.jobStatus}=SUCCEEDED"),
     Case("RayCluster", "raycluster.yaml", "north", 3, "jsonpath={.status.state}=ready"),
 )

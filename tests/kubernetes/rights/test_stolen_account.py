@@ -92,11 +92,11 @@ class Member:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Member]:
     folder = tmp_path_factory.mktemp("stolen")
-    planes = Planes(folder, tools(("kube", "kwok", "argo", "koordinator", "trainer")))
+    planes = Planes(folder, tools(("kube", "kwok", "argo", "koordinator", "trainer", "appwrapper")))
     await planes.start([member("north")])
     made = Member(planes["north"], folder)
     try:
-        await define(planes["north"], ("argo", "koordinator", "volcano", "training", "trainer"), tools())
+        await define(planes["north"], ("argo", "koordinator", "volcano", "training", "trainer", "appwrapper"), tools())
         await made.join(Facts())
         await made.fairway.apply("Job.batch/v1", job("team", "first"))
         await made.fairway.apply("Job.batch/v1", job("team", "smaller"))

@@ -34,6 +34,7 @@ KINDS = {
     "JobSet": "jobset.x-k8s.io/v1alpha2/jobsets",
     "TrainJob": "trainer.kubeflow.org/v1alpha1/trainjobs",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1/leaderworkersets",
+    "AppWrapper": "workload.codeflare.dev/v1beta2/appwrappers",
     "RayCluster": "ray.io/v1/rayclusters",
     "RayJob": "ray.io/v1/rayjobs",
 }

@@ -20,6 +20,7 @@ _ROLES = {
 }
 _ROLE: Json = {"cores": 1, "memory": "256m", "serviceAccount": "spark-operator-spark"}
 _JOBS: list[Json] = [{"name": "one", "replicas": 1, "template": {"spec": {"template": _TEMPLATE}}}]
+_COMPONENT: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one"}, "spec": _POD}
 _SPECS: dict[str, Json] = {
     "Job.batch/v1": {"template": _TEMPLATE},
     "Pod.v1": _POD,
@@ -44,6 +45,7 @@ _SPECS: dict[str, Json] = {
     "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {
         "leaderWorkerTemplate": {"workerTemplate": {"spec": {**_POD, "restartPolicy": "Always"}}},
     },
+    "AppWrapper.workload.codeflare.dev/v1beta2": {"components": [{"template": _COMPONENT}]},
     "RayCluster.ray.io/v1": {"headGroupSpec": {"rayStartParams": {}, "template": {"spec": _POD}}},
     "RayJob.ray.io/v1": {
         "entrypoint": "x",
@@ -65,6 +67,7 @@ _ENDS: dict[str, Json] = {
     "JobSet.jobset.x-k8s.io/v1alpha2": _ended("Completed"),
     "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {**_ended("Available"), "readyReplicas": 1},
     "TrainJob.trainer.kubeflow.org/v1alpha1": _ended("Complete"),
+    "AppWrapper.workload.codeflare.dev/v1beta2": {"phase": "Succeeded"},
     "RayCluster.ray.io/v1": {**_ended("HeadPodReady"), "state": "ready"},
     "RayJob.ray.io/v1": {"jobStatus": "SUCCEEDED", "jobDeploymentStatus": "Complete"},
 }

@@ -66,6 +66,7 @@ def test_every_kind_that_has_its_own_operator_has_an_example() -> None:
         "Job.batch/v1",
         "JobSet.jobset.x-k8s.io/v1alpha2",
         "TrainJob.trainer.kubeflow.org/v1alpha1",
+        "AppWrapper.workload.codeflare.dev/v1beta2",
         "RayJob.ray.io/v1",
         "RayCluster.ray.io/v1",
         "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1",
