@@ -82,7 +82,7 @@ def _refuse(template: Field, kinds: Mapping[str, Kind]) -> None:
         return
     known = ", ".join(sorted({one.name for one in kinds.values() if may_be_wrapped(one)}))
     text = f"{told} is no kind whose pods can be counted in an AppWrapper"
-    template["kind"].wrong(text, f"use one of {known}, or apply it by itself", Code.UNKNOWN_KIND)
+    template["kind"].wrong(text, f"use one of {known}, or declare the kind", Code.UNKNOWN_KIND)
 
 
 def _check_object(one: Component, namespace: str) -> None:
