@@ -12,7 +12,6 @@ SUSPEND = {
     "Job": ("spec", "suspend"),
     "PyTorchJob": ("spec", "runPolicy", "suspend"),
     "JobSet": ("spec", "suspend"),
-    "AppWrapper": ("spec", "suspend"),
     "RayJob": ("spec", "suspend"),
     "RayCluster": ("spec", "suspend"),
     "Workflow": ("spec", "suspend"),

@@ -12,11 +12,16 @@ from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.appwrapper import components, declared_pods
 from fairway.workloads.appwrapper.components import Component
 from fairway.workloads.appwrapper.shown_status import ENDS
+from fairway.workloads.companions.apart import apart
+from fairway.workloads.hub_status import entries
 from fairway.workloads.kinds.kind import Kind, Part, Path, prefixed, reach
 from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, condition, said
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.reading.fields import Field, Problems
+from fairway.workloads.reading.wrapped import wrapped
+
+Json = dict[str, Any]
 
 _STATES = {"Succeeded": SUCCEEDED, "Failed": FAILED, "Terminating": UNKNOWN}
 
@@ -64,7 +69,14 @@ class AppWrapper(Kind):
     def priority(self, manifest: Field) -> str:
         return next(filter(None, (one.kind.priority(one.template) for one in self._components(manifest))), "")
 
-    def parts(self, manifest: dict[str, Any]) -> Iterator[Part]:
+    def as_written(self, manifest: Json) -> Json:
+        """Of a Secret among its components no more than will be refused by its name."""
+        if not any(apart(one) for one in wrapped(manifest)):
+            return manifest
+        listed = [{**one, "template": _head(one)} for one in entries(manifest["spec"]["components"])]
+        return {**manifest, "spec": {**manifest["spec"], "components": listed}}
+
+    def parts(self, manifest: Json) -> Iterator[Part]:
         for one in self._components(Field(manifest, Problems())):
             yield Part(one.kind, one.template.way, one.prefix)
 
@@ -83,3 +95,14 @@ class AppWrapper(Kind):
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         for one in self._components(manifest):
             one.kind.besides(one.template, ruling)
+
+
+def _head(component: Json) -> Any:
+    """A component's object; of one that goes along with jobs only which it is."""
+    template = component.get("template")
+    if not isinstance(template, dict) or not apart(template):
+        return template
+    meta = template.get("metadata")
+    name = meta.get("name") if isinstance(meta, dict) else None
+    kept = {key: template[key] for key in ("apiVersion", "kind") if key in template}
+    return {**kept, "metadata": {"name": name}}

@@ -15,7 +15,6 @@ from fairway.hub.telling.pending_update import UNCLAIMED_MS
 from fairway.hub.telling.statuses import HELD_MS
 from fairway.hub.view import View
 from fairway.wire.reasons import Code, Reason, together
-from fairway.workloads.companions.apart import apart
 from fairway.workloads.hub.ends import ended
 from fairway.workloads.hub.objects import HubObject, cleaned, of_hub
 from fairway.workloads.kinds.registry import KINDS
@@ -112,7 +111,7 @@ def not_now(view: View, known: JobObject) -> Reason | None:
         return policies
     if lacks := lacking(view, one):
         return lacks[1]
-    if why := apart(one.manifest) or KINDS[one.kind].one_of_several(one.manifest):
+    if why := KINDS[one.kind].one_of_several(one.manifest):
         return why
     if suspended(one):
         return Reason(Code.SUSPENDED, "suspended by its owner", *KINDS[one.kind].let_go)

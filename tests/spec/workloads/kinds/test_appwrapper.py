@@ -2,10 +2,10 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from fairway.wire import jobs as wire
-from fairway.wire.reasons import Code
+from fairway.wire.reasons import Code, Refused
 from fairway.workloads.appwrapper.appwrapper import AppWrapper
 from fairway.workloads.appwrapper.components import may_be_wrapped
 from fairway.workloads.companions.apart import apart
@@ -42,9 +42,14 @@ def test_the_bytes_of_a_secret_do_not_come_to_the_record() -> None:
     what = of_hub(batch_job(), SECRET)
     one.apply(ALL, what)
     one.run(2 * MOMENT)
-    held = one.held(what)
-    assert held is not None and (held.why.code, held.why.field) == (Code.UNKNOWN_KIND, "kind")
-    assert one.said(wire.Submitted) == []
+    (said,) = one.submissions(what)
+    manifest = msgspec.json.decode(said.manifest)
+    assert "Y2FuYXJ5" not in str(manifest)
+    with pytest.raises(Refused) as refused:
+        read(manifest)
+    (reason,) = (one for one in refused.value.reasons if one.code == Code.UNKNOWN_KIND)
+    assert reason.field == "spec.components[1].template.kind"
+    assert "Secret 'key'" in reason.text
     why = apart({**app_wrapper(), "spec": {"components": [{"template": SECRET}]}})
     assert why is not None and "Y2FuYXJ5" not in why.text
 
@@ -53,6 +58,8 @@ def test_the_bytes_of_a_secret_do_not_come_to_the_record() -> None:
 def test_components_that_are_none_hold_nothing(odd: Any) -> None:
     assert apart({**app_wrapper(), "spec": {"components": odd}}) is None
     assert apart({**app_wrapper(), "spec": odd}) is None
+    for spec in (odd, {"components": odd}):
+        assert APPWRAPPER.as_written({**app_wrapper(), "spec": spec})["spec"] == spec
 
 
 def test_what_is_shown_of_one_that_waits_is_taken_for_nobodys_wish() -> None:
