@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.wire.capacity import RESERVATIONS
-from fairway.workloads.kinds.kind import Kind, Part, Path, reach
+from fairway.workloads.kinds.kind import Kind, Path, WrappedObject, reach
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.pod_security.check import withhold
 from fairway.workloads.reading.fields import Field, Problems
@@ -85,7 +85,7 @@ def member_copy(
     kind = (kinds or KINDS)[f"{manifest['kind']}.{manifest['apiVersion']}"]
     copy: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(manifest))
     copy["metadata"].setdefault("namespace", "default")
-    for one, at, _ in (Part(kind, (), ""), *kind.parts(copy)):
+    for one, at, _ in (WrappedObject(kind, (), ""), *kind.wrapped_objects(copy)):
         _make_ready(one, reach(copy, at))
     kind.set_labels(copy, job_labels(job, attempt))
     _name_pod_sets(kind, copy)
@@ -125,7 +125,7 @@ def _take_held_room(kind: Kind, copy: dict[str, Any], hold: str) -> None:
 
 def _name_pod_sets(kind: Kind, copy: dict[str, Any]) -> None:
     """Every pod says which pod set it is of, so that an agent can tell what of a reservation it takes up."""
-    for one, at, prefix in tuple(kind.parts(copy)) or (Part(kind, (), ""),):
+    for one, at, prefix in tuple(kind.wrapped_objects(copy)) or (WrappedObject(kind, (), ""),):
         part = reach(copy, at)
         names = [pods.name for pods in one.pod_sets(Field(part, Problems()))]
         for path in one.label_paths(part):

@@ -103,16 +103,6 @@ SPARK = {"driver": {"annotations": {"fairway.test/run-for": "5ms"}}, "executor":
             id="JobSet",
         ),
         pytest.param(
-            job(
-                "workload.codeflare.dev/v1beta2",
-                "AppWrapper",
-                {"components": [{"template": job("batch/v1", "Job", BATCH)}]},
-            ),
-            status("phase", "Succeeded"),
-            3,
-            id="AppWrapper",
-        ),
-        pytest.param(
             job("ray.io/v1", "RayJob", {"rayClusterSpec": RAY, "shutdownAfterJobFinishes": True}),
             status("jobDeploymentStatus", "Complete"),
             1,

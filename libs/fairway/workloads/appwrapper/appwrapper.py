@@ -14,7 +14,7 @@ from fairway.workloads.appwrapper.components import Component
 from fairway.workloads.appwrapper.shown_status import ENDS
 from fairway.workloads.companions.apart import apart
 from fairway.workloads.hub_status import entries
-from fairway.workloads.kinds.kind import Kind, Part, Path, prefixed, reach
+from fairway.workloads.kinds.kind import Kind, Path, WrappedObject, prefixed, reach
 from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, condition, said
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
@@ -76,13 +76,13 @@ class AppWrapper(Kind):
         listed = [{**one, "template": _head(one)} for one in entries(manifest["spec"]["components"])]
         return {**manifest, "spec": {**manifest["spec"], "components": listed}}
 
-    def parts(self, manifest: Json) -> Iterator[Part]:
+    def wrapped_objects(self, manifest: Json) -> Iterator[WrappedObject]:
         for one in self._components(Field(manifest, Problems())):
-            yield Part(one.kind, one.template.way, one.prefix)
+            yield WrappedObject(one.kind, one.template.way, one.prefix)
 
     def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
         """The objects that its controller makes are the attempt's, and so are their pods."""
-        for kind, at, _ in self.parts(dict(manifest)):
+        for kind, at, _ in self.wrapped_objects(dict(manifest)):
             own = (*at, "metadata")
             yield own
             inside = (path for path in kind.label_paths(reach(dict(manifest), at)))

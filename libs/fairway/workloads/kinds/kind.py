@@ -20,7 +20,7 @@ from fairway.workloads.references import Find, WrittenOut
 Path = tuple[str | int, ...]
 
 
-class Part(NamedTuple):
+class WrappedObject(NamedTuple):
     """An object of another kind that stands whole in a manifest, at a path; `prefix` is what the names of its pod sets
     begin with there."""
 
@@ -145,7 +145,7 @@ class Kind(ABC):
         the content of each. The copy is not changed."""
         return copy, {}
 
-    def parts(self, manifest: dict[str, Any]) -> Iterable[Part]:
+    def wrapped_objects(self, manifest: dict[str, Any]) -> Iterable[WrappedObject]:
         """Of a valid manifest: the objects that its operator makes just as they stand in it."""
         return ()
 

@@ -12,6 +12,7 @@ from fairway.workloads.companions.apart import apart
 from fairway.workloads.hub.objects import HubObject, hub_object
 from fairway.workloads.hub_status import StatusWord
 from fairway.workloads.kinds.generic import load_generic
+from fairway.workloads.kinds.in_place import fixed
 from fairway.workloads.kinds.kind import Kind
 from fairway.workloads.kinds.registry import APPWRAPPER, KINDS, read
 from tests.cases.good_jobs import app_wrapper, batch_job, job
@@ -73,6 +74,12 @@ def test_what_is_shown_of_one_that_waits_is_taken_for_nobodys_wish() -> None:
     assert ends.untouched(waits) and ends.untouched({})
     assert not ends.untouched({**waits, "phase": "Running"})
     assert not ends.untouched({**waits, "componentStatus": []})
+
+
+def test_no_component_changes_while_it_runs() -> None:
+    before, after = app_wrapper(), app_wrapper()
+    after["spec"]["components"][0]["template"]["spec"]["parallelism"] = 2
+    assert fixed(APPWRAPPER, before, after) == ("spec.components[0].template.spec.parallelism",)
 
 
 def test_between_two_attempts_nothing_is_left_of_the_first() -> None:

@@ -30,11 +30,6 @@ def volcano(*counts: int, **spec: Any) -> Json:
     return {"metadata": {"name": "a"}, "spec": {"tasks": tasks, **spec}}
 
 
-def wrapper(count: int) -> Json:
-    inside = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "one"}, **job(parallelism=count)}
-    return {"spec": {"components": [{"template": inside}]}}
-
-
 def jobset(count: int, **spec: Any) -> Json:
     one = {"name": "workers", "replicas": count, "template": {"spec": {"template": POD}}}
     return {"metadata": {"name": "a"}, "spec": {"replicatedJobs": [one], **spec}}
@@ -171,12 +166,6 @@ FIXED = {
         jobset(2),
         jobset(1),
         ("spec.replicatedJobs[0].replicas",),
-    ),
-    "the pods of a component": (
-        "AppWrapper.workload.codeflare.dev/v1beta2",
-        wrapper(2),
-        wrapper(1),
-        ("spec.components[0].template.spec.parallelism",),
     ),
     "the size of a LeaderWorkerSet's groups": (
         "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1",

@@ -50,6 +50,13 @@ async def test_its_pods_are_ready_when_every_component_is_up_and_carry_its_label
         assert labels(cluster) == {"a": "w", "b": "w"}
 
 
+async def test_it_has_succeeded_when_every_component_has() -> None:
+    async with simulated(nodes=1) as cluster:
+        key = submit(cluster, wrapper(named("a", run_for="5ms"), named("b", run_for="10ms")))
+        await until(cluster, key, lambda one: phase(one) == "Succeeded")
+        assert pods(cluster) == {"a": "Succeeded", "b": "Succeeded"}
+
+
 async def test_a_suspended_one_makes_nothing() -> None:
     what = wrapper(named("a"))
     what["spec"]["suspend"] = True
