@@ -77,7 +77,8 @@ def test_what_is_shown_of_one_that_waits_is_taken_for_nobodys_wish() -> None:
 
 
 def test_no_component_changes_while_it_runs() -> None:
-    before, after = app_wrapper(), app_wrapper()
+    before = app_wrapper()
+    after = app_wrapper()
     after["spec"]["components"][0]["template"]["spec"]["parallelism"] = 2
     assert fixed(APPWRAPPER, before, after) == ("spec.components[0].template.spec.parallelism",)
 
