@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from tests.mappings import every_mapping
 from tests.paths import ROOT
 
 Json = dict[str, Any]
@@ -67,7 +68,7 @@ def _kubeflow(kind: str) -> list[Json]:
 
 def _changed(manifest: Json, tenant: str, run_for: str) -> Json:
     """Another namespace and run time, and any type of GPU."""
-    for one in _mappings(manifest):
+    for one in every_mapping(manifest):
         if "namespace" in one:
             one["namespace"] = tenant
         if _RUN_FOR in one:
@@ -75,11 +76,3 @@ def _changed(manifest: Json, tenant: str, run_for: str) -> Json:
         for selector in ("nodeSelector", "affinity"):
             one.pop(selector, None)
     return manifest
-
-
-def _mappings(value: Any) -> list[Json]:
-    if isinstance(value, list):
-        return [found for one in value for found in _mappings(one)]
-    if not isinstance(value, dict):
-        return []
-    return [value, *(found for one in value.values() for found in _mappings(one))]

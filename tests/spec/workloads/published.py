@@ -4,20 +4,23 @@
 examples themselves are not kept here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from fairway.domain.tenancy.profile import PRIVILEGED, Tenancy
 from fairway.lab.kubereal import build
 from fairway.lab.kubereal.sources.examples import MODULES, folder, is_example
 from fairway.wire.reasons import Refused
+from fairway.wire.workload import Toleration
 from fairway.workloads.kinds import registry
 from fairway.workloads.reading.parse import with_name
 from fairway.workloads.references import Find, Reference, Referenced, referenced
 from tests.cases.pod_flaws import Json
+from tests.mappings import every_mapping
 
 VERDICTS = Path(__file__).parent / "fixtures" / "published" / "verdicts.yaml"
 ACCEPTED = "accepted"
@@ -31,19 +34,37 @@ def source(module: str) -> Path:
 
 
 @cache
-def verdicts(module: str) -> dict[str, str]:
-    """By file, and by number where a file holds several jobs."""
+def verdicts(module: str, profile: bool = False) -> dict[str, str]:
+    """By file, and by number where a file holds several jobs. `profile`: in a namespace for which an administrator
+    allows all that a TenantProfile can allow."""
     find = _templates(source(module)).get
-    return {name: verdict(job, find) for name, job in _jobs(source(module))}
+    return {name: verdict(job, find, _allowed if profile else _nothing) for name, job in _jobs(source(module))}
 
 
-def verdict(job: Json, find: Find) -> str:
+def _nothing(job: Json) -> Tenancy:
+    return Tenancy("x")
+
+
+def _allowed(job: Json) -> Tenancy:
+    names = frozenset(text for one in every_mapping(job) for text in one.values() if isinstance(text, str))
+    return Tenancy(
+        "x",
+        level=PRIVILEGED,
+        service_accounts=names | {"default"},
+        schedulers=names,
+        runtime_classes=names,
+        tolerations=frozenset([Toleration(operator="Exists")]),
+        tokens=True,
+    )
+
+
+def verdict(job: Json, find: Find, may: Callable[[Json], Tenancy] = _nothing) -> str:
     """`accepted`, or the first field that is refused with the cause, or with what of a TenantProfile would allow it."""
     made = registry.KINDS[f"{job['kind']}.{job['apiVersion']}"].written_out(with_name(job, "x"), find)
     try:
         if made.wrong:
             raise Refused(*made.wrong)
-        registry.read(made.manifest)
+        registry.read(made.manifest, may=lambda _: may(job))
     except Refused as error:
         return "; ".join(
             dict.fromkeys(f"{one.code.value} {one.field} ({_allowing(one.remedy)})" for one in error.reasons)

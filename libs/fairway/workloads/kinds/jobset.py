@@ -1,10 +1,11 @@
 """JobSet of jobset.x-k8s.io/v1alpha2: each replicatedJob is a pod set of replicas x the pods of its Job.
 
 The status counts Jobs, not pods, so "running" needs the object's spec: as many Jobs ready or done as there
-are replicas. StartupPolicyInProgress is then not enough, as only the early roles are up.
+are replicas, but for roles that begin when others have ended (`dependsOn`). StartupPolicyInProgress is then not enough,
+as only the early roles are up.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
@@ -84,12 +85,32 @@ def job_counts(statuses: Field) -> dict[str, dict[str, int]]:
     }
 
 
+def begun(one: Mapping[str, int]) -> int:
+    """How many Jobs of a role there are, or were."""
+    return max(one.get("ready", 0), one.get("active", 0)) + one.get("succeeded", 0)
+
+
+def _late(jobs: Sequence[Field]) -> set[str]:
+    """The roles that begin when another one has ended, which may take for ever: nobody misses them before. Whom a role
+    depends on stands before it."""
+    found: set[str] = set()
+    for entry in jobs:
+        for one in entry["dependsOn"].items():
+            if one["status"].value == "Complete" or one["name"].value in found:
+                found.add(str(entry["name"].value))
+    return found
+
+
 def _jobs(workload: Workload, manifest: Field, counts: Mapping[str, Mapping[str, int]]) -> int:
     """How many Jobs the set has. Without its spec: those seen at work, and one for every role not yet
     seen."""
     jobs = manifest["spec"]["replicatedJobs"].items()
     if jobs:
-        return sum(read_replicas(entry["replicas"]) for entry in jobs)
+        late = _late(jobs)
+        return sum(
+            begun(counts.get(name, {})) if name in late else read_replicas(entry["replicas"])
+            for entry, name in ((entry, str(entry["name"].value)) for entry in jobs)
+        )
     seen = ({"active": 0, "succeeded": 0, **counts.get(pods.name, {})} for pods in workload.pod_sets)
     return sum(max(1, one["active"] + one["succeeded"]) for one in seen)
 

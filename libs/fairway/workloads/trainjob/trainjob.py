@@ -11,7 +11,7 @@ from typing import Any
 
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import TRAIN
-from fairway.workloads.kinds.jobset import job_counts
+from fairway.workloads.kinds.jobset import begun, job_counts
 from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.phase import FAILED, SUCCEEDED, Phase, by_conditions, by_count
 from fairway.workloads.pod_security import tenant
@@ -66,8 +66,7 @@ class TrainJob(Kind):
             return ended
         counts = job_counts(status["jobsStatus"]).values()
         up = sum(one["ready"] + one["succeeded"] for one in counts)
-        begun = sum(max(one["ready"], one["active"]) + one["succeeded"] for one in counts)
-        return by_count(up, max(begun, 1), "Jobs")
+        return by_count(up, max(sum(begun(one) for one in counts), 1), "Jobs")
 
     def priority(self, manifest: Field) -> str:
         listed = pods.jobs(manifest).items()

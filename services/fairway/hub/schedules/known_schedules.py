@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from fairway.hub.schedules.work_due import WorkDue, work_due
+from fairway.hub.schedules.work_due import NOTHING, Before, WorkDue, work_due
 from fairway.wire.reasons import Reason, Refused
 from fairway.workloads.hub.ends import end_of
 from fairway.workloads.hub.objects import HubObject
@@ -11,15 +11,14 @@ from fairway.workloads.schedules.schedule import Run, Schedule
 
 
 class ScheduleObject(Struct):
-    """`place` is that of what was seen last, `passed` until when its runs were made or left out (ms); `ours`: the last
-    one was made by Fairway. `looked` is for when the next look at it is meant (0: none is under way), and `number` that
-    of the look. `told` is the digest of what its owner was told is wrong."""
+    """`place` is that of what was seen last, `before` what came of the looks before. `looked` is for when the next look
+    at it is meant (0: none is under way), and `number` that of the look. `told` is the digest of what its owner was
+    told is wrong."""
 
     one: HubObject
     place: int = 0
     runs: dict[str, Run] = field(default_factory=dict)
-    passed: int = 0
-    ours: bool = False
+    before: Before = NOTHING
     looked: int = 0
     number: int = 0
     told: str = ""
@@ -35,7 +34,7 @@ class ScheduleObject(Struct):
         known, _ = self.read()
         if known is None:
             return WorkDue()
-        return work_due(known, tuple(self.runs.values()), now, self.passed, self.ours)
+        return work_due(known, tuple(self.runs.values()), now, self.before)
 
 
 class KnownSchedules:

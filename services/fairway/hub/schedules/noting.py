@@ -6,6 +6,7 @@ from fairway.domain.decision import Decision, Heard
 from fairway.hub.calls import RUN, RunWrite
 from fairway.hub.messages import ObjectSeen, ScheduleSeen, Tend
 from fairway.hub.schedules.known_schedules import ScheduleObject
+from fairway.hub.schedules.work_due import Before, WorkDue
 from fairway.hub.telling.telling import Sent
 from fairway.hub.view import View
 from fairway.workloads.hub.objects import hub_object, leaving
@@ -42,8 +43,11 @@ def outcomes(view: View, heard: Heard[Any], sent: Sent) -> None:
 def _written(known: ScheduleObject, body: RunWrite, code: str) -> None:
     known.runs = {uid: run for uid, run in known.runs.items() if run.name not in body.drop}
     if body.at is not None:
-        known.passed = max(known.passed, body.at)
-        known.ours = not code
+        known.before = Before(max(known.before.passed, body.at), ours=not code)
+
+
+def _looked(before: Before, what: WorkDue) -> Before:
+    return Before(max(before.passed, what.passed or 0), before.ours, what.waits or before.wait)
 
 
 def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
@@ -53,7 +57,7 @@ def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
             known = view.schedules.get(uid)
             if known is not None and known.number == number:
                 known.looked = 0
-                known.passed = max(known.passed, known.work(now).passed or 0)
+                known.before = _looked(known.before, known.work(now))
         case ObjectSeen() if not made.calls:
             view.schedules.stirred = set()
         case ScheduleSeen(kind, manifest, gone=True) if not made.calls:

@@ -15,26 +15,47 @@ _MISSED_MS = 60_000
 _LOOK_MS = 3_600_000
 
 
+class Wait(Struct, frozen=True):
+    """For a controller of the hub, `since` it was seen that a run was due `behind` that time (ms)."""
+
+    behind: int = -1
+    since: int = 0
+
+
+class Before(Struct, frozen=True):
+    """What came of the looks before: what was meant until `passed` (ms) was made or left out, the last run was made by
+    Fairway (`ours`), a controller is waited for."""
+
+    passed: int = 0
+    ours: bool = False
+    wait: Wait = Wait()
+
+
+NOTHING = Before()
+
+
 class WorkDue(Struct, frozen=True):
     """Makes the run that was meant for `make` (ms); the run of `passed` is left out for good. `drop` are runs that give
-    way to it, or that nobody keeps. `next` is when to look again."""
+    way to it, or that nobody keeps. `next` is when to look again. `waits`: a controller of the hub is waited for."""
 
     make: int | None = None
     passed: int | None = None
     drop: tuple[Run, ...] = ()
     next: int | None = None
+    waits: Wait | None = None
 
 
-def work_due(known: Schedule, runs: Sequence[Run], now: int, passed: int = 0, ours: bool = False) -> WorkDue:
-    """`passed`: what was meant until then was made or left out. `ours`: the last run was made by Fairway."""
+def work_due(known: Schedule, runs: Sequence[Run], now: int, before: Before = NOTHING) -> WorkDue:
     old = _old(known, runs)
     look = min(known.next(now) or now + _LOOK_MS, now + _LOOK_MS)
-    at = None if known.suspended else known.newest(max(known.since, passed), now)
+    behind = max(known.since, before.passed)
+    at = None if known.suspended else known.newest(behind, now)
     if at is None:
         return WorkDue(drop=old, next=look)
-    patience = 0 if ours else min(PATIENCE_MS, PATIENCE_MS if known.deadline is None else known.deadline // 2)
-    if now < at + patience:
-        return WorkDue(drop=old, next=min(at + patience, look))
+    wait = before.wait if before.wait.behind == behind else Wait(behind, now)
+    patience = 0 if before.ours else _patience(known, at - wait.since)
+    if now < wait.since + patience:
+        return WorkDue(drop=old, next=min(wait.since + patience, look), waits=wait)
     active = tuple(one for one in runs if not one.ended)
     if active and known.concurrency == FORBID:
         # Where it waits, the end of the run that is under way brings the next look.
@@ -42,6 +63,11 @@ def work_due(known: Schedule, runs: Sequence[Run], now: int, passed: int = 0, ou
     if _too_late(known, now - at, patience):
         return WorkDue(passed=at, drop=old, next=look)
     return WorkDue(make=at, drop=(*old, *(active if known.concurrency == REPLACE else ())), next=look)
+
+
+def _patience(known: Schedule, left: int) -> int:
+    """Half of what is left of the time by which the run has to begin, at most."""
+    return min(PATIENCE_MS, PATIENCE_MS if known.deadline is None else (left + known.deadline) // 2)
 
 
 def _too_late(known: Schedule, late: int, patience: int) -> bool:

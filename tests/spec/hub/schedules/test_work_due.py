@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.hub.schedules.work_due import PATIENCE_MS, WorkDue, work_due
+from fairway.hub.schedules.work_due import NOTHING, PATIENCE_MS, Before, Wait, WorkDue, work_due
 from fairway.workloads.schedules.schedule import FORBID, REPLACE, Run, Schedule
 from fairway.workloads.schedules.timetable import Timetable
 
@@ -12,23 +12,42 @@ MINUTE = 60_000
 HOURLY = (Timetable("0 * * * *"),)
 HOUR = 60 * MINUTE
 T = 1_000 * HOUR
+OURS = Before(ours=True)
 ACTIVE = Run("old", "u-old", "1")
 
 
-def due(now: int, *runs: Run, passed: int = 0, ours: bool = True, **more: Any) -> WorkDue:
-    return work_due(Schedule(HOURLY, T, **more), runs, now, passed, ours)
+def due(now: int, *runs: Run, before: Before = OURS, **more: Any) -> WorkDue:
+    return work_due(Schedule(HOURLY, T, **more), runs, now, before)
 
 
 def test_a_run_is_made_when_its_time_has_come_and_only_once() -> None:
     assert due(T + HOUR - 1) == WorkDue(next=T + HOUR)
     assert due(T + HOUR) == WorkDue(make=T + HOUR, next=T + 2 * HOUR)
-    assert due(T + HOUR + 5, passed=T + HOUR) == WorkDue(next=T + 2 * HOUR)
+    assert due(T + HOUR + 5, before=Before(T + HOUR, ours=True)) == WorkDue(next=T + 2 * HOUR)
 
 
 def test_a_controller_of_the_hub_is_waited_for_until_it_is_known_that_there_is_none() -> None:
-    assert due(T + HOUR, ours=False) == WorkDue(next=T + HOUR + PATIENCE_MS)
-    assert due(T + HOUR + PATIENCE_MS, ours=False).make == T + HOUR
-    assert due(T + HOUR + 2_000, ours=False, deadline=4_000).make == T + HOUR, "and not longer than it may be late"
+    seen = Wait(T, T + HOUR)
+    assert due(T + HOUR, before=NOTHING) == WorkDue(next=T + HOUR + PATIENCE_MS, waits=seen)
+    assert due(T + HOUR + PATIENCE_MS - 1, before=Before(wait=seen)).make is None
+    assert due(T + HOUR + PATIENCE_MS, before=Before(wait=seen)).make == T + HOUR
+    assert due(T + HOUR + 2_000, before=Before(wait=seen), deadline=4_000).make == T + HOUR, "not until it is too late"
+
+
+def test_a_controller_is_waited_for_from_when_the_run_was_seen_to_be_due() -> None:
+    late = T + HOUR + 30 * MINUTE
+    assert due(late, before=NOTHING) == WorkDue(next=late + PATIENCE_MS, waits=Wait(T, late)), "it may begin anew, too"
+    assert due(late, before=NOTHING, deadline=30 * MINUTE + 4_000).next == late + 2_000
+    assert due(late, before=NOTHING, deadline=20 * MINUTE).passed == T + HOUR
+    assert due(late, before=Before(wait=Wait(T - HOUR, T))).waits == Wait(T, late), "that wait was for the run before"
+
+
+def test_a_schedule_that_runs_more_often_than_a_controller_is_waited_for_runs() -> None:
+    often = Schedule((Timetable(every=2_000),), T)
+    wait = work_due(often, (), T + 2_000).waits
+    assert wait == Wait(T, T + 2_000)
+    found = work_due(often, (), wait.since + PATIENCE_MS, Before(wait=wait))
+    assert found == WorkDue(make=wait.since + PATIENCE_MS, next=wait.since + PATIENCE_MS + 2_000)
 
 
 @pytest.mark.parametrize(
