@@ -14,7 +14,7 @@ from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
 from fairway.propagator.calls import Adjusted, Adjustment, Copy, Made
 from fairway.propagator.member_companions import Companions
-from fairway.propagator.priority_classes import Classes
+from fairway.propagator.needed_objects import NeededObjects
 from fairway.propagator.rooms import Rooms, job_progress
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World
@@ -24,6 +24,7 @@ from fairway.workloads.companions.sent import anchor_name
 from fairway.workloads.kinds.in_place import steps
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy, object_labels
+from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 
 Json = dict[str, Any]
@@ -48,7 +49,7 @@ class MemberCalls:
         self._clusters = clusters
         self._rooms = rooms
         self._key = key
-        self._classes = Classes(world.clock)
+        self._needed = NeededObjects(world.clock)
         self._companions = Companions(hub, key)
 
     async def __call__(self, call: Call) -> Outcome:
@@ -92,7 +93,9 @@ class MemberCalls:
         member = sealed(self._key, spot_of(call.cluster, copy.kind, member), (call.job, call.attempt), member)
         name = anchor_name(call.job, call.attempt)
         member, parts = KINDS[copy.kind].in_member(member, name)
-        await self._classes.need(cluster, copy.priority_class, copy.priority)
+        queue = KINDS[copy.kind].queue(Field(manifest, Problems()))
+        await self._needed.priority_class(cluster, copy.priority_class, copy.priority)
+        await self._needed.queue(cluster, queue)
         along = await self._companions.send(cluster, call, manifest, parts)
         try:
             done = await cluster.apply(copy.kind, member, copy.level)
@@ -100,6 +103,8 @@ class MemberCalls:
             if parts and f'"{name}" not found' in error.text:
                 # Its operator looks at what it has heard of, which may be a moment behind.
                 raise Unreachable(f"{cluster.name} does not see yet what was just made there: {error.text}") from error
+            if queue and queue in error.text and self._needed.may_be_new(cluster, queue):
+                raise Unreachable(f"{cluster.name} may not have opened queue {queue} yet: {error.text}") from error
             if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
                 raise
             done = await cluster.apply(copy.kind, member, copy.level)

@@ -79,6 +79,10 @@ class Kind(ABC):
     @abstractmethod
     def priority(self, manifest: Field) -> str: ...
 
+    def queue(self, manifest: Field) -> str:
+        """The queue of a whole cluster that it is in, where its operator knows such; empty: that of everybody."""
+        return ""
+
     @abstractmethod
     def label_paths(self, manifest: Mapping[str, Any]) -> Iterable[Path]:
         """For a valid manifest, the place of every mapping whose `labels` reach pods."""

@@ -122,6 +122,7 @@ def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Wo
     gang = kind.gang(root, pods)
     _check_totals(root["spec"], Workload(kind.api_version, kind.name, namespace, name, pods, gang))
     priority = kind.priority(root)
+    kind.queue(root)
     problems.stop()
     for path in kind.label_paths(manifest):
         _check_metadata(root.at(*path))

@@ -150,8 +150,10 @@ def _of_setting(view: View, message: SettingSeen, sent: Sent, made: tuple[Outcom
         if call.verb == CONDITION and outcome.ok and outcome.code != NOT_TAKEN:
             key = one.kind if outcome.code == NO_STATUS else one.uid
             known.spoke[key] = mark_of(call.body.condition)
-        elif call.verb == EVENT and outcome.ok:
+        elif call.verb == EVENT and outcome.ok and (one.kind, one.key) in known.refused:
             known.announced(one)
+        elif call.verb == EVENT and outcome.ok:
+            known.spoke[one.uid] = call.body.id
 
 
 def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
