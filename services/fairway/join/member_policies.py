@@ -54,6 +54,7 @@ def policies(kinds: Resources, parts: Resources, open_paths: OpenPaths, level: s
             companions([one for found in parts.values() for one in found]),
         ),
         *_policy("classes", [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")], _classes()),
+        *_policy("queues", [_rule("scheduling.volcano.sh", ("queues",), "CREATE", "UPDATE")], _queues()),
         *_policy("reservations", [_rule("scheduling.koordinator.sh", ("reservations",), *ALL)], _reservations()),
     ]
 
@@ -137,6 +138,19 @@ def _classes() -> list[Validation]:
         (
             f"{never} && !object.?globalDefault.orValue(false) && object.value <= {_HIGHEST}",
             "'a PriorityClass that Fairway makes drives out nobody: preemptionPolicy Never, and no default'",
+        ),
+    ]
+
+
+def _queues() -> list[Validation]:
+    # The last three are what webhooks of some versions fill in. Annotations would put it elsewhere in a hierarchy.
+    plain = ["weight", "reclaimable", "parent", "preemptable", "dequeueStrategy"]
+    return [
+        (
+            f"variables.spec.all(k, k in {plain}) && size(variables.notes) == 0 && "
+            "object.spec.?weight.orValue(0) == 1 && !object.spec.?reclaimable.orValue(true) && "
+            "object.spec.?parent.orValue('root') == 'root'",
+            "'a Queue that Fairway makes has weight 1, is not reclaimable, and says nothing else'",
         ),
     ]
 

@@ -92,6 +92,8 @@ class RightsHouse:
         self.hub.create(CRDS, crd(group, SCHEDULED_SPARK.name, version))
         until(lambda: self.hub.get(SCHEDULED_SPARK.path("default")), f"{SCHEDULED_SPARK.name} is served")
         for api in (self.hub, self.north):
+            api.create(CRDS, crd(*kinds.QUEUE, scope="Cluster"))
+            until(lambda api=api: api.get(kinds.QUEUES), "queues of Volcano are served")
             for served, name in kinds.SERVED:
                 path = f"{served}/namespaces/default/{name.lower()}s"
                 until(lambda api=api, path=path: api.get(path), f"{path} is served")

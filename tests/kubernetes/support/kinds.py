@@ -87,12 +87,20 @@ SERVED = [
 ]
 
 
+# Cluster-wide: group, kind, version.
+QUEUE = ("scheduling.volcano.sh", "Queue", "v1beta1")
+QUEUES = "scheduling.volcano.sh/v1beta1/queues"
+
+
 def path(kind: Kind, namespace: str) -> str:
     return f"{kind.api_version}/namespaces/{namespace}/{kind.plural}"
 
 
-def manifest(kind: Kind) -> Json:
+def manifest(kind: Kind, queue: str = "") -> Json:
+    """`queue`: of a kind that names one."""
     spec = _SPECS.get(kind.key)
+    if kind.key == "Job.batch.volcano.sh/v1alpha1" and queue:
+        spec = {**_SPECS[kind.key], "queue": queue}
     if spec is None:
         prefix, role = _ROLES[kind.name]
         spec = {f"{prefix}ReplicaSpecs": {role: {"replicas": 1, "template": {"spec": _POD}}}}

@@ -117,6 +117,7 @@ JOBS = (
     _kind("sparkoperator.k8s.io/v1beta2", "SparkApplication", "sparkapp", columns=_SPARK),
     _kind("batch.volcano.sh/v1alpha1", "Job", "vcjob", "vj", columns=_VOLCANO),
     _kind("bus.volcano.sh/v1alpha1", "Command"),
+    _kind("scheduling.volcano.sh/v1beta1", "Queue", "q", namespaced=False),
     _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=_WORKFLOW),
     _kind("argoproj.io/v1alpha1", "CronWorkflow", "cwf", "cronwf", status=False),
     _kind("sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "scheduledsparkapp"),
