@@ -80,16 +80,17 @@ def every() -> list[Kind]:
     return list(found.values())
 
 
+QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")
 # What a member serves, jobs and what goes with them, by version and name.
 SERVED = [
+    QUEUE,
     *((kind.api_version, kind.name) for kind in every()),
     *((version, name) for kind in every() for name, _, version in (key.partition(".") for key in kind.brings)),
 ]
 
 
-# Cluster-wide: group, kind, version.
-QUEUE = ("scheduling.volcano.sh", "Queue", "v1beta1")
-QUEUES = "scheduling.volcano.sh/v1beta1/queues"
+def scope(name: str) -> str:
+    return "Cluster" if name == QUEUE[1] else "Namespaced"
 
 
 def path(kind: Kind, namespace: str) -> str:
