@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from fairway.domain.decision import NOTHING
-from fairway.domain.queue_policy import QueueSpec
 from fairway.queue.decide import decide
 from fairway.queue.view import QueueBegins, Sweep
 from fairway.wire import jobs as wire
@@ -19,7 +18,6 @@ from tests.spec.builders.waiting import BLOCK, flying, freed, held, quota, room,
 NOW = T0 + 900 * S
 FULL = {"root/a|nvidia.com/gpu": 32}
 EIGHT_LEFT = {"root/a|nvidia.com/gpu": 24}
-RANKED = {"silver": QueueSpec("silver", priority=5), "low": QueueSpec("low", priority=-1)}
 
 
 @dataclass
@@ -77,42 +75,6 @@ CASES = {
         "b",
         ["b"],
         {"tree": tree(), "usage": EIGHT_LEFT, "queues": BLOCK},
-    ),
-    "quota goes to the queue of the higher priority first, whatever the jobs have": Case(
-        [ENDED, waiting("a", priority=9, why=quota()), waiting("b", 1, queue="silver", why=quota())],
-        "x",
-        ["b"],
-        {"tree": tree(), "usage": EIGHT_LEFT, "queues": RANKED},
-    ),
-    "and one that comes there goes before those of lower ones": Case(
-        [waiting("a", priority=9, why=quota()), waiting("b", 1, queue="silver")],
-        "b",
-        ["b"],
-        {"tree": tree(), "usage": EIGHT_LEFT, "queues": RANKED},
-    ),
-    "room goes to the queue of the higher priority first, one shape": Case(
-        [waiting("a", priority=9, why=room()), waiting("b", 1, queue="silver", why=room())],
-        freed(8),
-        ["b"],
-        {"queues": RANKED},
-    ),
-    "room goes to the queue of the higher priority first, several shapes": Case(
-        [waiting("a", priority=9, gpus=4, why=room()), waiting("b", 1, queue="silver", why=room())],
-        freed(8),
-        ["b"],
-        {"queues": RANKED},
-    ),
-    "a queue without a priority comes before one below it": Case(
-        [waiting("a", queue="low", priority=9, why=room()), waiting("b", 1, queue="silent", why=room())],
-        freed(8),
-        ["b"],
-        {"queues": RANKED},
-    ),
-    "at the start the queue of the higher priority is looked at first": Case(
-        [waiting("a", queue="silent", priority=9), waiting("b", 1, queue="silver")],
-        QueueBegins(),
-        ["b"],
-        {"tree": tree(), "usage": EIGHT_LEFT, "queues": RANKED},
     ),
     "behind a blocking head nobody goes": Case(
         [waiting("a", pods=4, why=quota()), waiting("b", 1)],
