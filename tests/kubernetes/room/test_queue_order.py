@@ -82,10 +82,7 @@ def _told(fleet: RealFleet, name: str) -> bool:
 
 
 def _waits(fleet: RealFleet, tenant: str, name: str) -> bool:
-    said = fleet.explained("why", tenant, name) or {}
-    return (
-        any(one["code"] == "WaitingForRoom" for one in said.get("gates") or ()) or said.get("code") == "WaitingForRoom"
-    )
+    return bool((fleet.explained("why", tenant, name) or {}).get("reason") == "WaitingForRoom")
 
 
 def _runs(fleet: RealFleet, tenant: str, name: str) -> bool:
