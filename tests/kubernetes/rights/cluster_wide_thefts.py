@@ -10,7 +10,8 @@ QUEUES = "scheduling.volcano.sh/v1beta1/queues"
 
 def queue(notes: Json | None = None, **spec: Any) -> Json:
     meta = {"name": "his", "annotations": notes or {}}
-    return {"metadata": meta, "spec": {"weight": 1, "reclaimable": False, **spec}}
+    head = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
+    return {**head, "metadata": meta, "spec": {"weight": 1, "reclaimable": False, **spec}}
 
 
 CLUSTER_WIDE_TRIES = {
