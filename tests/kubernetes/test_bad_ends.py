@@ -1,4 +1,4 @@
-"""A job of every operator that fails in its only cluster, on its last attempt: the hub shows its bad end."""
+"""A job, and a service, that fails in its only cluster, on its last attempt: the hub shows its bad end."""
 
 import pytest
 from msgspec import Struct
@@ -20,9 +20,6 @@ class Case(Struct, frozen=True):
 
 CASES = (
     Case("JAXJob", "JAXJob", "north", "condition=Failed"),
-    Case("VolcanoJob", "volcanojob.yaml", "south", "jsonpath={.status.state.phase}=Failed"),
-    Case("SparkApplication", "sparkapplication.yaml", "north", "jsonpath={.status.applicationState.state}=FAILED"),
-    Case("Workflow", "workflow.yaml", "north", "jsonpath={.status.phase}=Failed"),
     Case("JobSet", "jobset.yaml", "north", "condition=Failed"),
     Case("TrainJob", "trainjob.yaml", "north", "condition=Failed"),
     Case("RayJob", "rayjob.yaml", "north", "jsonpath={.status.jobStatus}=FAILED"),
