@@ -58,6 +58,12 @@ def leader_worker_set() -> Json:
     return job("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"leaderWorkerTemplate": groups})
 
 
+def app_wrapper() -> Json:
+    """Of a Job and a PyTorchJob."""
+    inside = (batch_job(), kubeflow("PyTorchJob", "pytorch", "Master")())
+    return job("workload.codeflare.dev/v1beta2", "AppWrapper", {"components": [{"template": one} for one in inside]})
+
+
 def ray_cluster() -> Json:
     return job("ray.io/v1", "RayCluster", _ray())
 

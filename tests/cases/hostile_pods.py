@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from tests.cases.good_jobs import (
+    app_wrapper,
     batch_job,
     job_set,
     kubeflow,
@@ -164,6 +165,13 @@ SITES = (
     Site("TrainJob", "one", train_job, (*_RUNTIME, "template", "spec", "template")),
     Site("LeaderWorkerSet", "leader", leader_worker_set, ("spec", "leaderWorkerTemplate", "leaderTemplate")),
     Site("LeaderWorkerSet", "worker", leader_worker_set, ("spec", "leaderWorkerTemplate", "workerTemplate")),
+    Site("AppWrapper", "Job", app_wrapper, ("spec", "components", 0, "template", "spec", "template")),
+    Site(
+        "AppWrapper",
+        "Master of a PyTorchJob",
+        app_wrapper,
+        ("spec", "components", 1, "template", "spec", "pytorchReplicaSpecs", "Master", "template"),
+    ),
     Site("RayJob", "head", ray_job, (*_RAY, "headGroupSpec", "template")),
     Site("RayJob", "worker", ray_job, (*_RAY, "workerGroupSpecs", 0, "template")),
     Site("RayCluster", "head", ray_cluster, ("spec", "headGroupSpec", "template")),

@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.cases.argo_rules import MORE, OWN_MARK, Never
 from tests.cases.good_jobs import (
+    app_wrapper,
     batch_job,
     job_set,
     kubeflow,
@@ -69,6 +70,13 @@ MARKS = (
         leader_worker_set(),
         "spec.leaderWorkerTemplate.leaderTemplate.metadata.labels",
     ),
+    marked("room of others for a component", app_wrapper(), "spec.components.0.template.metadata.labels"),
+    marked(
+        "room of others for a component's pod",
+        app_wrapper(),
+        "spec.components.0.template.spec.template.metadata.labels",
+    ),
+    marked("to be counted as a pod of another's AppWrapper", batch_job(), _LABELS, "workload.codeflare.dev/appwrapper"),
     marked("room of others for a head", ray_job(), "spec.rayClusterSpec.headGroupSpec.template.metadata.labels"),
     marked("room of others for a worker of Ray", ray_cluster(), "spec.workerGroupSpecs.0.template.metadata.labels"),
     marked("room of others for a driver", spark(), "spec.driver.labels"),

@@ -22,6 +22,7 @@ from fairway.lab.kubereal.control_plane import Spec
 from tests.dealing import turn
 from tests.kubernetes.settings.fleet import TENANT
 from tests.kubernetes.support.fleet import KINDS, Api, RealFleet, environment, in_namespace
+from tests.kubernetes.support.manifests import EXAMPLES
 from tests.kubernetes.support.own import Own
 from tests.kubernetes.support.own_hub import define
 
@@ -52,6 +53,15 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealFleet]:
     found = RealFleet(folder)
     yield found
     found.close()
+
+
+@pytest.fixture(scope="session")
+def classes(fleet: RealFleet) -> None:
+    """The PriorityClasses that the examples name, on the hub alone. One worker after another, as only one class may be
+    the default."""
+    with (fleet.dir.parent / "classes.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fleet.hub.kubectl("apply", "--server-side", "-f", str(EXAMPLES / "priorityclasses.yaml"))
 
 
 @pytest.fixture

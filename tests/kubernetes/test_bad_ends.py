@@ -1,35 +1,22 @@
 """A job, and a service, that fails in its only cluster, on its last attempt: the hub shows its bad end."""
 
 import pytest
-from msgspec import Struct
 
-from tests.kubernetes.support.fleet import KINDS, Json, RealFleet, until
-from tests.kubernetes.support.manifests import example
+from tests.kubernetes.support.fleet import Json, RealFleet, resource_of, until
+from tests.kubernetes.support.manifests import EXAMPLES_OF_KINDS, Example, example
 from tests.mappings import every_mapping
 
-
-class Case(Struct, frozen=True):
-    """`bad` is what `kubectl wait` calls the bad end on the hub. A service `never` ends by itself: it is given up."""
-
-    kind: str
-    file: str
-    cluster: str
-    bad: str
-    service: bool = False
+RETRIES = "workload.codeflare.dev.appwrapper/retryLimit"
 
 
-CASES = (
-    Case("JAXJob", "JAXJob", "north", "condition=Failed"),
-    Case("JobSet", "jobset.yaml", "north", "condition=Failed"),
-    Case("TrainJob", "trainjob.yaml", "north", "condition=Failed"),
-    Case("RayJob", "rayjob.yaml", "north", "jsonpath={.status.jobStatus}=FAILED"),
-    Case("LeaderWorkerSet", "leaderworkerset.yaml", "north", "condition=Failed", service=True),
-    Case("RayCluster", "raycluster.yaml", "north", "condition=Failed", service=True),
-)
+# Those of kubeflow.org but one are read alike; the others are in test_failures.py and test_status.py.
+SHOWN_ELSEWHERE = ("Job", "Pod", "PyTorchJob", "TFJob", "MPIJob", "MXJob", "PaddleJob", "XGBoostJob")
+CASES = [one for one in EXAMPLES_OF_KINDS if one.kind not in SHOWN_ELSEWHERE]
 
 
-@pytest.mark.parametrize("case", CASES, ids=[one.kind for one in CASES])
-def test_a_job_that_fails_shows_its_bad_end_on_the_hub(fleet: RealFleet, tenant: str, case: Case) -> None:
+@pytest.mark.usefixtures("classes")
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_job_that_fails_shows_its_bad_end_on_the_hub(fleet: RealFleet, tenant: str, case: Example) -> None:
     *beside, job, policy = example(case.file, tenant, case.cluster)
     for one in (*beside, job):
         _fails(one, case)
@@ -37,19 +24,19 @@ def test_a_job_that_fails_shows_its_bad_end_on_the_hub(fleet: RealFleet, tenant:
     policy["metadata"]["annotations"] = notes
     fleet.hub.apply(*beside, job, policy)
     name = job["metadata"]["name"]
-    *group, version, plural = KINDS[case.kind].split("/")
-    resource = ".".join((plural, version, *group))
-    fleet.hub.kubectl("-n", tenant, "wait", f"{resource}/{name}", f"--for={case.bad}", "--timeout=90s")
+    fleet.hub.kubectl("-n", tenant, "wait", f"{resource_of(case.kind)}/{name}", f"--for={case.bad}", "--timeout=90s")
     assert (fleet.explained("why", tenant, name) or {})["state"] == "failed"
     if case.service:
         until(lambda: not fleet.members[case.cluster].pods(tenant), "what was given up is gone")
 
 
-def _fails(manifest: Json, case: Case) -> None:
+def _fails(manifest: Json, case: Example) -> None:
     """At its first failure; some kinds would try again in place."""
     never = {"fairway.test/never-start-in-cluster": case.cluster}
     marks = never if case.service else {"fairway.test/exit-code": "3"}
     for one in every_mapping(manifest):
+        if RETRIES in one:
+            one[RETRIES] = "0"
         if "fairway.test/run-for" in one:
             one.update(marks)
         spec = one.get("spec")

@@ -84,6 +84,15 @@ def test_the_last_attempts_end_is_the_end(
     assert {one["reason"] for one in found["status"]["conditions"] if one["type"] == "Failed"} == {reason}
 
 
+def test_an_appwrapper_fails_when_its_controller_tries_it_no_more(fleet: RealFleet, tenant: str) -> None:
+    what = job("AppWrapper", tenant, run_for="1s", exit_code="3")
+    what["metadata"]["annotations"] = {"workload.codeflare.dev.appwrapper/retryLimit": "0"}
+    tried(fleet, what, "north", attempts=1)
+    fleet.hub.kubectl("wait", "--for=jsonpath={.status.phase}=Failed", "appwrappers/try", "-n", tenant, "--timeout=90s")
+    found = fleet.hub.job("AppWrapper", tenant, "try")
+    assert condition(found, "Unhealthy") == "True"
+
+
 def test_a_refused_job_has_failed_on_the_hub_with_the_reason(fleet: RealFleet, tenant: str) -> None:
     unsafe = job("Job", tenant)
     unsafe["spec"]["template"]["spec"]["hostNetwork"] = True

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairway.domain.queue_policy import QueueSpec
 from fairway.queue.waiting_jobs import WaitingJobs
 from tests.spec.builders.waiting import waiting
 
@@ -33,12 +34,26 @@ def test_the_order_does_not_hang_on_the_order_of_arrival(given_jobs, random) -> 
 @given(jobs)
 def test_a_queue_that_becomes_one_of_time_alone_orders_who_waits_there_already(given_jobs) -> None:  # type: ignore[no-untyped-def]  # of strategies
     by_time = False
-    queued = WaitingJobs(lambda queue: by_time)
+    queued = WaitingJobs(lambda queue: QueueSpec(queue, by_time=by_time))
     for job in given_jobs:
         queued.put(job)
     by_time = True
     queued.reorder()
     assert order(queued) == [job.id for job in sorted(given_jobs, key=lambda job: (job.enqueued_at, job.id))]
+
+
+@given(jobs)
+def test_a_queue_that_gets_another_priority_keeps_its_own_order_and_goes_before_lower_ones(given_jobs) -> None:  # type: ignore[no-untyped-def]  # of strategies
+    ranks = {"silver": 0}
+    queued = WaitingJobs(lambda queue: QueueSpec(queue, priority=ranks.get(queue, 0)))
+    other = waiting("other", 9, queue="silver", priority=-9).now
+    for job in (*given_jobs, other):
+        queued.put(job)
+    before = order(queued)
+    ranks["silver"] = 1
+    queued.reorder()
+    assert order(queued) == before
+    assert all(queued.entries["other"].place < queued.entries[name].place for name in before)
 
 
 @given(jobs, st.data())

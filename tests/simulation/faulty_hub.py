@@ -12,12 +12,12 @@ from fairway.domain.submission import HUB_CLIENT, Submission, as_said
 from fairway.hub import decide, job_object, memory
 from fairway.hub.calls import Json, Place
 from fairway.hub.hub_writes import HubWrites
-from fairway.hub.intake import all_listed, noting, owners_wish, submit, template_changes
+from fairway.hub.intake import all_listed, noting, owners_wish, seen_objects, submit, template_changes
 from fairway.hub.job_object import JobObject
 from fairway.hub.messages import TemplateSeen
 from fairway.hub.settings import judge
 from fairway.hub.settings.settings_in_force import SettingsInForce
-from fairway.hub.telling import bindings, statuses, tell
+from fairway.hub.telling import bindings, job_words, statuses, tell
 from fairway.hub.view import View
 from fairway.wire import jobs as wire
 from fairway.workloads.hub.objects import HubObject
@@ -46,7 +46,7 @@ def mistaken(patch: Patch) -> None:
         said = listed if isinstance(listed, list) else ()
         return owners(one) or any(each.get("type") == "Suspended" and each.get("status") == "True" for each in said)
 
-    for module in (noting, owners_wish, submit):
+    for module in (seen_objects, owners_wish, submit):
         patch.setattr(module, "suspended", either)
 
 
@@ -87,17 +87,17 @@ def overwriting(patch: Patch) -> None:
 
 def forgiving(patch: Patch) -> None:
     """A word on a job of the hub is acknowledged before its owner was told."""
-    of_job = decide._of_job
+    of_job = job_words.of_job
 
     def told(*given: Any) -> Decision:
         return msgspec.structs.replace(of_job(*given), kept=False)
 
-    patch.setattr(decide, "_of_job", told)
+    patch.setattr(decide, "of_job", told)
 
 
 def stubborn(patch: Patch) -> None:
     """What an owner changes on the hub is not asked for."""
-    patch.setattr(noting, "wish_of", lambda one: "as it was")
+    patch.setattr(seen_objects, "wish_of", lambda one: "as it was")
     patch.setattr(owners_wish, "wish_of", lambda one: "as it was")
 
 
@@ -162,6 +162,7 @@ def twofold(patch: Patch) -> None:
         patch.setattr(module, "submission_of", versioned)
     for reader in (noting, memory):
         patch.setattr(reader, "client_of", lambda one: f"{one.namespace}/{client(one)}")
+    for reader in (noting, seen_objects, memory):
         patch.setattr(reader, "job_of", job)
 
 

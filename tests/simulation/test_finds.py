@@ -32,13 +32,13 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "fearless": ("frozen", ("hostile", 0)),
     "hopeful": ("frozen", ("rough", 66)),
     "gullible": ("size", ("hostile", 0)),
-    "oblivious": ("hub deleted", ("rough with a hub", 13)),
+    "oblivious": ("hub deleted", ("rough with a hub", 47)),
     "despairing": ("hub status", ("rough with a hub", 1)),
     "mistaken": ("hub held", ("calm with a hub", 0)),
     "sleeping": ("hub held", ("calm with a hub", 0)),
     "unmindful": ("hub held", ("calm with a hub", 1)),
-    "overwriting": ("hub status", ("rough with a hub", 14)),
-    "forgiving": ("hub status", ("rough with a hub", 0)),
+    "overwriting": ("hub status", ("rough with a hub", 6)),
+    "forgiving": ("hub status", ("rough with a hub", 4)),
     "stubborn": ("hub wish", ("calm with a hub", 1)),
     "clinging": ("hub held", ("calm with a hub", 0)),
     "lawless": ("hub settings", ("rough with a hub", 5)),
@@ -47,8 +47,8 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "labelling": ("hub write", ("calm with a hub", 0)),
     "twofold": ("hub twice", ("rough with a hub", 1)),
     "outdated": ("hub binding", ("calm with a hub", 2)),
-    "insisting": ("hub owner", ("rough with a hub", 67)),
-    "abandoning": ("hub binding", ("hostile with a hub", 19)),
+    "insisting": ("hub owner", ("rough with a hub", 190)),
+    "abandoning": ("hub binding", ("hostile with a hub", 3)),
 }
 
 

@@ -75,11 +75,12 @@ class Counted:
 
 
 async def run_hub(hub: Cluster, world: World) -> None:
-    """The hub service, until cancelled."""
+    """The hub service, until cancelled. It ends when all of it has: its lease is given back to a store that is open."""
     catalog = Catalog()
-    following = asyncio.create_task(catalog.run(world.bus, world.clock))
-    await catalog.known.wait()
-    await asyncio.gather(following, Loop(hub_service.service(hub, world, catalog), world, Meter()).run())
+    async with asyncio.TaskGroup() as group:
+        group.create_task(catalog.run(world.bus, world.clock))
+        await catalog.known.wait()
+        group.create_task(Loop(hub_service.service(hub, world, catalog), world, Meter()).run())
 
 
 class House:

@@ -3,6 +3,7 @@
 import re
 
 from fairway.workloads.kinds.registry import KINDS
+from tests.kubernetes.support.manifests import EXAMPLES_OF_KINDS
 from tests.tidy.source import ROOT
 
 PAGE = (ROOT / "docs/kinds.md").read_text()
@@ -34,7 +35,7 @@ def test_every_kind_is_there_with_its_versions() -> None:
 
 
 def test_what_is_said_of_real_operators_is_tried_with_them() -> None:
-    tried = set(re.findall(r'Case\(\s*"(\w+)"', (ROOT / "tests" / _REAL).read_text()))
+    tried = {one.kind for one in EXAMPLES_OF_KINDS}
     said = {name for row in _rows("How it ends") if _REAL in row[-1] for name in _names(row[0])}
     assert said == tried
 

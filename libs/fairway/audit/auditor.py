@@ -159,10 +159,11 @@ class Checker:
         self._told = len(self._violations)
         return new
 
-    def see(self, report: Report) -> None:
-        """What the agent of a cluster reported: where pods really are. Optional; see room.py."""
+    def see(self, report: Report, source: str = "") -> None:
+        """What the agent of a cluster reported, or another `source` knows: where pods really are. Optional; see
+        room.py."""
         if self._rooms is not None:
-            self._rooms.see(report)
+            self._rooms.see(report, source)
 
     def _event(self, spoken: Spoken) -> None:
         message = spoken.message

@@ -66,11 +66,12 @@ class AuditedRooms:
         self._moves: list[_Move] = []
         self._open: dict[str, _Move] = {}
         self._given_up: dict[str, tuple[_Move, _Move]] = {}
-        self._known: dict[str, list[tuple[int, dict[str, Node]]]] = {}
+        self._known: dict[str, dict[str, list[tuple[int, dict[str, Node]]]]] = {}
 
-    def see(self, report: Report) -> None:
-        """Reports of one cluster in the order of the stream."""
-        states = self._known.setdefault(report.cluster, [(0, {})])
+    def see(self, report: Report, source: str = "") -> None:
+        """Reports of one cluster in the order of the stream. Each source is followed by itself: what one of them
+        corrects, another one may still have told to those who decide."""
+        states = self._known.setdefault(report.cluster, {}).setdefault(source, [(0, {})])
         state = {} if report.full else {name: node for name, node in states[-1][1].items() if name not in report.gone}
         state |= {node.name: node for node in report.nodes}
         states.append((max(report.at, states[-1][0]), state))
@@ -128,12 +129,14 @@ class AuditedRooms:
         return f"{node} of {cluster} {text}"
 
     def _states(self, cluster: str, at: int) -> Iterator[dict[str, Node]]:
-        """What reports showed at `at` and in the time before, newest first; nothing when there were no reports."""
-        for since, state in reversed(self._known.get(cluster, [(0, {})])):
-            if since <= at:
-                yield state
-                if since < at - self._known_ms:
-                    return
+        """What reports showed at `at` and in the time before, by each source, newest first; nothing when there were no
+        reports."""
+        for states in self._known.get(cluster, {"": [(0, {})]}).values():
+            for since, state in reversed(states):
+                if since <= at:
+                    yield state
+                    if since < at - self._known_ms:
+                        break
 
 
 def taken(given: Mapping[str, Promise], state: Mapping[str, Node], node: str) -> Resources:

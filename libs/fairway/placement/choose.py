@@ -51,7 +51,9 @@ def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Cont
     verdict_table = empty()
     affinity = Affinity()
     for affinity in placement.affinities or (Affinity(),):
-        found = survey(cache, asked.demand, WantedClusters(workload.key, affinity, placement.tolerations), context)
+        found = survey(
+            cache, asked.demand, WantedClusters(workload.served_kinds, affinity, placement.tolerations), context
+        )
         verdict_table = _merged(verdict_table, found)
         best = found.best
         if best is None:

@@ -16,9 +16,9 @@ Answer = tuple[Code, str]
 
 
 class WantedClusters(Struct, frozen=True, cache_hash=True):
-    """What of a job its clusters have to agree to; `kind` is `Kind.group/version`, as clusters list it."""
+    """What of a job its clusters have to agree to. Each of `kinds` is `Kind.group/version`, as clusters list it."""
 
-    kind: str
+    kinds: tuple[str, ...]
     affinity: Affinity
     tolerations: tuple[Toleration, ...]
 
@@ -39,9 +39,8 @@ def against(info: ClusterInfo, wanted: WantedClusters) -> Answer | None:
         return Code.TAINTED, f"{taint.key}={taint.value}:{taint.effect}"
     if info.cordoned:
         return Code.CORDONED, ""
-    if wanted.kind not in info.kinds:
-        return Code.KIND_NOT_SERVED, wanted.kind
-    return None
+    missing = next((kind for kind in wanted.kinds if kind not in info.kinds), None)
+    return (Code.KIND_NOT_SERVED, missing) if missing else None
 
 
 def _differs(label: Expression, labels: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.wire.capacity import RESERVATIONS
-from fairway.workloads.kinds.kind import Kind, Path, reach
+from fairway.workloads.kinds.kind import Kind, Path, WrappedObject, reach
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.pod_security.check import withhold
 from fairway.workloads.reading.fields import Field, Problems
@@ -84,17 +84,9 @@ def member_copy(
     """
     kind = (kinds or KINDS)[f"{manifest['kind']}.{manifest['apiVersion']}"]
     copy: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(manifest))
-    copy.pop("status", None)
-    metadata = copy["metadata"]
-    for name in _HUB_ONLY:
-        metadata.pop(name, None)
-    _without(metadata, "annotations", _HUB_ANNOTATIONS)
-    metadata.setdefault("namespace", "default")
-    for path in (kind.managed_by, *kind.drop):
-        if holder := _holder(copy, path):
-            holder.pop(path[-1], None)
-    _resume(copy, kind.suspend_path)
-    kind.prepare(copy)
+    copy["metadata"].setdefault("namespace", "default")
+    for one, at, _ in (WrappedObject(kind, (), ""), *kind.wrapped_objects(copy)):
+        _make_ready(one, reach(copy, at))
     kind.set_labels(copy, job_labels(job, attempt))
     _name_pod_sets(kind, copy)
     if terms.hold:
@@ -102,6 +94,20 @@ def member_copy(
     if not terms.tokens:
         withhold(kind, copy)
     return copy
+
+
+def _make_ready(kind: Kind, copy: dict[str, Any]) -> None:
+    """Without what the hub wrote into it, and to be run and seen finished in the member."""
+    copy.pop("status", None)
+    metadata = copy["metadata"]
+    for name in _HUB_ONLY:
+        metadata.pop(name, None)
+    _without(metadata, "annotations", _HUB_ANNOTATIONS)
+    for path in (kind.managed_by, *kind.drop):
+        if holder := _holder(copy, path):
+            holder.pop(path[-1], None)
+    _resume(copy, kind.suspend_path)
+    kind.prepare(copy)
 
 
 def _take_held_room(kind: Kind, copy: dict[str, Any], hold: str) -> None:
@@ -119,11 +125,13 @@ def _take_held_room(kind: Kind, copy: dict[str, Any], hold: str) -> None:
 
 def _name_pod_sets(kind: Kind, copy: dict[str, Any]) -> None:
     """Every pod says which pod set it is of, so that an agent can tell what of a reservation it takes up."""
-    names = [pods.name for pods in kind.pod_sets(Field(copy, Problems()))]
-    for path in kind.label_paths(copy):
-        name = names[0] if len(names) == 1 else _pod_set_at(copy, path, names)
-        if name:
-            reach(copy, path).setdefault("labels", {})[POD_SET_LABEL] = name
+    for one, at, prefix in tuple(kind.wrapped_objects(copy)) or (WrappedObject(kind, (), ""),):
+        part = reach(copy, at)
+        names = [pods.name for pods in one.pod_sets(Field(part, Problems()))]
+        for path in one.label_paths(part):
+            name = names[0] if len(names) == 1 else _pod_set_at(part, path, names)
+            if name:
+                reach(part, path).setdefault("labels", {})[POD_SET_LABEL] = f"{prefix}{name}"
 
 
 def _pod_set_at(copy: dict[str, Any], path: Path, names: list[str]) -> str:

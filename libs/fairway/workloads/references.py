@@ -45,10 +45,10 @@ class Referenced(Struct, frozen=True):
     spec: bytes
 
     @property
-    def template(self) -> Template:
+    def templates(self) -> tuple[Template, ...]:
         """As the record keeps it of a job: which one it was, not what stood in it."""
         kind, namespace, name = self.reference
-        return Template(kind, namespace, name, self.uid, self.version, self.digest)
+        return (Template(kind, namespace, name, self.uid, self.version, self.digest),)
 
 
 # None: there is none of that name.
@@ -80,10 +80,14 @@ def reference_of(kind: str, manifest: Json) -> Reference:
     return Reference(kind, "" if is_wide(kind) else _text(meta, "namespace") or "default", _text(meta, "name"))
 
 
+def digest_of(text: bytes) -> str:
+    return sha256(text).hexdigest()[:_DIGITS]
+
+
 def referenced(kind: str, manifest: Json) -> Referenced:
     meta = _metadata(manifest)
     spec = _encode(manifest.get("spec"))
-    digest = sha256(spec).hexdigest()[:_DIGITS]
+    digest = digest_of(spec)
     where = reference_of(kind, manifest)
     return Referenced(where, _text(meta, "uid"), _text(meta, "resourceVersion"), digest, spec)
 

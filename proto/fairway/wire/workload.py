@@ -43,6 +43,7 @@ class Workload(Struct, frozen=True, omit_defaults=True):
 
     `gang_minimum` is how many pods must fit together, over all pod sets, for the job to start at all.
     `priority_class` is the name found in the kind's own lookup order, or empty for the default class.
+    `wrapped_kinds` are those of the objects that stand whole in the manifest, as keys, sorted.
     """
 
     api_version: str
@@ -52,11 +53,17 @@ class Workload(Struct, frozen=True, omit_defaults=True):
     pod_sets: tuple[PodSet, ...]
     gang_minimum: int
     priority_class: str = ""
+    wrapped_kinds: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """The key of its kind, `Kind.group/version`."""
         return f"{self.kind}.{self.api_version}"
+
+    @property
+    def served_kinds(self) -> tuple[str, ...]:
+        """The keys of the kinds that its cluster has to serve."""
+        return (self.key, *self.wrapped_kinds)
 
     @property
     def pods(self) -> int:

@@ -13,6 +13,9 @@ from fairway.domain.tenancy.profile import SYSTEM_CLASSES, Tenancy
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
+from fairway.workloads.kinds.registry import KINDS
+from fairway.workloads.kinds.volcano import EVERYBODYS
+from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.reading.named_objects import NamedObjects
 from fairway.workloads.settings.field_effects import unknown_fields
 from fairway.workloads.settings.policies import NAMESPACED, read_policy
@@ -33,8 +36,6 @@ SETTLING = frozenset(
     }
 )
 _APPLY = "apply it to the hub, where its rights are asked for, and leave it out here"
-# The queue that every installation of Volcano has.
-_EVERYBODYS = "default"
 
 
 class NamedSettings(Protocol):
@@ -132,8 +133,17 @@ def _may_be_of(name: str, field: str, mine: Tenancy) -> None:
 
 
 def queue_named(manifest: dict[str, Any], claimed: NamedObjects, settings: NamedSettings, mine: Tenancy) -> str:
-    """The queue that its annotation names; empty when it waits in its leaf's. The queues and leaves that its pods name
-    in a member count there as much as these do here, and are held to the same."""
+    """The queue that its annotation names, else the one in a field of its kind, if the fleet has that; empty when it
+    waits in its leaf's. The queues and leaves that its pods name in a member count there as much as these do here, and
+    are held to the same."""
+    name = _annotated(manifest, settings, mine)
+    _in_members(claimed, settings, mine)
+    kind = KINDS[f"{manifest['kind']}.{manifest['apiVersion']}"]
+    own = "" if name else kind.queue(Field(manifest, Problems()))
+    return own if own in settings.queues else name
+
+
+def _annotated(manifest: dict[str, Any], settings: NamedSettings, mine: Tenancy) -> str:
     name = queue_of(manifest)
     field = f"metadata.annotations[{QUEUE_ANNOTATIONS[0]}]"
     if name and name not in settings.queues:
@@ -142,7 +152,6 @@ def queue_named(manifest: dict[str, Any], claimed: NamedObjects, settings: Named
         raise Refused(Reason(Code.UNKNOWN_QUEUE, text, field, "create the Queue, or leave the annotation out"))
     if name and (refusal := queue_refused(settings.queues[name], mine, settings.tree, field)):
         raise Refused(refusal)
-    _in_members(claimed, settings, mine)
     return name
 
 
@@ -151,10 +160,8 @@ def _in_members(claimed: NamedObjects, settings: NamedSettings, mine: Tenancy) -
         if name not in mine.quota_leaves and (refusal := leaf_refused(settings.tree, mine, name, key)):
             raise Refused(refusal)
     for key, name in claimed.queues:
-        if name in (_EVERYBODYS, mine.namespace) or name in mine.queues:
-            continue
-        queue = settings.queues.get(name, QueueSpec(name))
-        if refusal := queue_refused(queue, mine, settings.tree, key):
+        queue = settings.queues.get(name, QueueSpec(name, allows=(name,)))
+        if name != EVERYBODYS and (refusal := queue_refused(queue, mine, settings.tree, key)):
             raise Refused(refusal)
 
 

@@ -24,16 +24,18 @@ _STDIN = "standard input"
 
 
 class Document(Struct, frozen=True):
-    """One object of one file. `reasons`: it is not sent. Without a manifest the file could not be read at all."""
+    """One object of one file. `reasons`: it is not sent. `copied`: nor is it by itself, but in another one. Without a
+    manifest the file could not be read at all."""
 
     source: str
     manifest: dict[str, Any] = {}
     reasons: tuple[Reason, ...] = ()
+    copied: bool = False
 
     @property
     def role(self) -> str:
         """What neither sets up the hub nor is copied into jobs has to be a job."""
-        if self.key in referred_kinds():
+        if self.copied or self.key in referred_kinds():
             return TEMPLATE
         return POLICY if is_policy(self.manifest) else SETTING if self.key in SETTINGS else JOB
 

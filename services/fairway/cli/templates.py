@@ -1,4 +1,5 @@
-"""Templates in the files of a submission, copied into the jobs that refer to them. Pure."""
+"""Templates in the files of a submission, copied into the jobs that refer to them; and the pods of a gang, into the one
+that leads them. Pure."""
 
 from collections.abc import Sequence
 
@@ -6,6 +7,8 @@ from msgspec.structs import replace
 
 from fairway.cli.manifests import JOB, TEMPLATE, Document
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.gangs.found_gang import POD, FoundGang, FoundPod, found_gang, found_pod, gang_of
+from fairway.workloads.gangs.pods import GANG
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.references import Reference, Referenced, referenced
 
@@ -16,14 +19,33 @@ def written_out(documents: Sequence[Document]) -> list[Document]:
     """The same documents. Where none of the templates of a job are in the files, admission judges it as it is: of
     some namespaces it takes those whose templates are in the member clusters."""
     found = [referenced(one.key, one.manifest) for one in documents if one.role == TEMPLATE]
-    templates = {one.reference: one for one in found}
+    templates = {one.reference: one for one in (*found, *_gangs(documents))}
     return [_written_out(one, templates) if one.role == JOB else one for one in documents]
+
+
+def _gangs(documents: Sequence[Document]) -> list[FoundGang]:
+    gangs: dict[Reference, list[FoundPod]] = {}
+    for one in documents:
+        gang = _gang(one)
+        if gang is not None and not one.reasons:
+            gangs.setdefault(gang, []).append(found_pod(gang, one.manifest, one.manifest))
+    return [found_gang(gang, pods) for gang, pods in gangs.items()]
+
+
+def _gang(one: Document) -> Reference | None:
+    """Which one the pod is of; None of what is none, or has the others in it already."""
+    is_pod = one.key == POD and isinstance(one.manifest.get("metadata"), dict) and GANG not in one.manifest
+    return gang_of(one.manifest) if is_pod else None
 
 
 def _written_out(one: Document, templates: dict[Reference, Referenced]) -> Document:
     kind = KINDS.get(one.key)
     if kind is None:
         return one
+    gang = _gang(one)
+    whole = templates.get(gang) if gang is not None else None
+    if isinstance(whole, FoundGang) and not whole.wrong and not whole.led_by(one.manifest):
+        return replace(one, copied=True)
     made = kind.written_out(one.manifest, templates.get)
     if not made.wrong:
         return replace(one, manifest=made.manifest)

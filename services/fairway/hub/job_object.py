@@ -68,7 +68,8 @@ class OwnersWish(Struct):
 class JobObject(Struct):
     """`one` has its manifest until it is handed on. `job` is the id of the job that stands for it; until it is
     `submitted` of the one that will; `unread`: that one's row is to be read first. `since` is when it was first seen
-    (ms), `place` that of what was seen last. `refused` is the digest of the submission that was refused."""
+    (ms), `place` that of what was seen last. `refused` is the digest of the submission that was refused. `leader` is
+    the uid of another pod of its gang, whose `job` it is."""
 
     one: HubObject
     job: str
@@ -77,6 +78,7 @@ class JobObject(Struct):
     submitted: bool = False
     unread: bool = False
     refused: str = ""
+    leader: str = ""
     held: HeldObject | None = None
     wish: OwnersWish = field(default_factory=OwnersWish)
     shown: ObjectStatus = field(default_factory=ObjectStatus)

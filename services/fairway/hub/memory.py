@@ -9,13 +9,13 @@ from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.domain.tenancy.submission_limits import Limits
 from fairway.hub import remembering
 from fairway.hub.intake import noting as intake
-from fairway.hub.intake import template_changes
+from fairway.hub.intake import seen_objects, template_changes
 from fairway.hub.intake.after_turn import after_turn
 from fairway.hub.intake.known_templates import KnownTemplates
 from fairway.hub.intake.turns import SubmissionTurns, limited
 from fairway.hub.intake.waiting_objects import WaitingObjects
 from fairway.hub.job_object import client_of, job_of
-from fairway.hub.known_objects import KnownObjects
+from fairway.hub.known_objects import KnownObjects, ObjectsInHand
 from fairway.hub.messages import (
     BindingSeen,
     BindingsListed,
@@ -24,6 +24,7 @@ from fairway.hub.messages import (
     ObjectSeen,
     ObjectsListed,
     Resubmit,
+    RunsListed,
     ScheduleSeen,
     SettingSeen,
     Show,
@@ -152,7 +153,7 @@ class HubMemory(JobsMemory[Hears]):
     def take(self, found: ReadRows, heard: Sequence[Heard[Hears]], now: int) -> None:
         super().take(found, heard, now)
         self.turns.freed_now = False
-        self.objects.asked_again = set()
+        self.objects.in_hand = ObjectsInHand()
         intake.rows(self, found)
         self.looked = {}
         for one in heard:
@@ -168,7 +169,7 @@ class HubMemory(JobsMemory[Hears]):
                 self._see_setting(message)
             case ComplaintsRead(keys):
                 self.hub_settings.complaints |= set(keys)
-            case ObjectSeen() | TemplateSeen() | ScheduleSeen():
+            case ObjectSeen() | TemplateSeen() | ScheduleSeen() | RunsListed():
                 self._see_object(one, message, now)
             case ObjectsListed():
                 self.objects.listed = True
@@ -184,14 +185,18 @@ class HubMemory(JobsMemory[Hears]):
             case JobMessage() | fleet.Shown():
                 telling.of_job(self, one, now)
 
-    def _see_object(self, one: Heard[Hears], message: ObjectSeen | TemplateSeen | ScheduleSeen, now: int) -> None:
+    def _see_object(
+        self, one: Heard[Hears], message: ObjectSeen | TemplateSeen | ScheduleSeen | RunsListed, now: int
+    ) -> None:
         match message:
             case TemplateSeen():
                 template_changes.see(self, message)
             case ScheduleSeen():
                 schedules.seen(self, message)
+            case RunsListed(kind):
+                self.schedules.list(kind)
             case ObjectSeen():
-                intake.object_seen(self, one, message, now)
+                seen_objects.object_seen(self, one, message, now)
                 schedules.run_seen(self, message)
 
     def _see_setting(self, message: SettingSeen) -> None:

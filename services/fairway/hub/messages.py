@@ -55,6 +55,12 @@ class ObjectsListed(Struct, frozen=True, tag=True):
     """Of every job kind all that was there has been told."""
 
 
+class RunsListed(Struct, frozen=True, tag=True):
+    """Of a kind of which schedules make runs all that was there has been told."""
+
+    kind: str
+
+
 class BindingSeen(Struct, frozen=True, tag=True):
     """A ResourceBinding that is there: the uid of the object that it belongs to, what it says, since when, and what of
     its owner's last change."""
@@ -144,6 +150,7 @@ Watched = (
     | TemplateSeen
     | ObjectSeen
     | ObjectsListed
+    | RunsListed
     | BindingSeen
     | BindingsListed
     | ScheduleSeen

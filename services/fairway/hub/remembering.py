@@ -26,6 +26,7 @@ from fairway.hub.calls import (
     StatusWrite,
 )
 from fairway.hub.job_object import JobObject
+from fairway.hub.known_objects import GangFollower
 from fairway.hub.messages import Unbind
 from fairway.hub.schedules.known_schedules import ScheduleObject
 from fairway.hub.settings.settings_in_force import Full, InForce, RefusedSetting
@@ -36,6 +37,7 @@ from fairway.hub.telling.telling import Sent
 from fairway.hub.view import View
 from fairway.runtime.service import Remembered
 from fairway.wire.spec import ManifestRef
+from fairway.workloads.gangs.found_gang import FoundPod
 from fairway.workloads.hub.objects import HubObject, Key
 from fairway.workloads.references import Reference, Referenced
 from fairway.workloads.settings.policies import read_policy
@@ -167,6 +169,10 @@ def _take_waiting(known: View, entry: tuple[HubObject, _Lacks]) -> None:
         room.wait(one, each)
 
 
+def _take_gang_pod(known: View, entry: FoundPod) -> None:
+    known.templates.gangs.take(entry)
+
+
 def _settings(known: View) -> Any:
     return known.hub_settings
 
@@ -204,6 +210,11 @@ _TABLES: Mapping[str, _Table] = {
     "changed_at": _value(_settings, "changed_at", int),
     "templates": _dict(_templates, "there", Reference, Referenced),
     "template_places": _dict(_templates, "places", Reference, int),
+    "gang_pods": _Table(
+        lambda known: known.templates.gangs.pods.values(),
+        FoundPod,
+        _take_gang_pod,
+    ),
     "uses": _Table(
         lambda known: known.templates.uses.items(),
         tuple[str, tuple[Reference, ...]],
@@ -219,6 +230,8 @@ _TABLES: Mapping[str, _Table] = {
     "rate": _dict(lambda known: known.turns.pace, "used", str, int),
     "schedules": _dict(_schedules, "there", str, ScheduleObject),
     "left_schedules": _dict(_schedules, "left", str, ScheduleObject),
+    "schedule_place": _value(_schedules, "place", int),
+    "listed_runs": _set(_schedules, "listed", str),
     "objects": _dict(_objects, "there", str, JobObject),
     "left": _dict(_objects, "left", str, JobObject),
     "listed": _value(_objects, "listed", bool),
@@ -226,6 +239,7 @@ _TABLES: Mapping[str, _Table] = {
     "early": _dict(_objects, "early", str, list[HeardWord]),
     "held_before": _dict(_objects, "held_before", str, HeldObject),
     "unseen": _dict(_objects, "unseen", str, str),
+    "followers": _dict(_objects, "followers", str, GangFollower),
     "bindings": _dict(lambda known: known.telling.bindings, "there", tuple[str, str], Written),
     "served": _value(lambda known: known.telling.bindings, "served", bool),
     "asked": _value(lambda known: known.telling.bindings, "asked", bool),

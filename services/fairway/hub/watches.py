@@ -15,6 +15,7 @@ from fairway.hub.messages import (
     ComplaintsRead,
     ObjectSeen,
     ObjectsListed,
+    RunsListed,
     ScheduleSeen,
     SettingSeen,
     SettingsListed,
@@ -28,7 +29,7 @@ from fairway.runtime.views.settings import complaint
 from fairway.wire import subjects
 from fairway.workloads.hub.objects import WATCHED
 from fairway.workloads.kinds.registry import KINDS, referred_kinds
-from fairway.workloads.schedules.registry import SCHEDULES
+from fairway.workloads.schedules.registry import RUNS, SCHEDULES
 
 log = structlog.get_logger()
 # An API that does not serve ResourceBindings is asked again this often (s).
@@ -98,6 +99,8 @@ class HubWatches:
         async for change in self._hub.watch(kind):
             await inbox.room()
             if change.synced:
+                if kind in RUNS:
+                    inbox.put(RunsListed(kind))
                 listed.set()
             elif _is_object(change):
                 inbox.put(message(kind, change.manifest, change.gone, next(self._places)))

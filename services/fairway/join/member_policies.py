@@ -15,7 +15,9 @@ from fairway.join.pod_policy import pods
 from fairway.join.policy_parts import ALL, CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation, ours, sealed
 from fairway.join.spec_policy import VARIABLES, OpenPaths, specs
 from fairway.propagator.held_room import LONGEST_S
+from fairway.workloads.appwrapper.components import may_be_wrapped
 from fairway.workloads.companions.sent import ANCHOR_PREFIX
+from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL
 from fairway.workloads.seal import SEAL
 
@@ -54,6 +56,7 @@ def policies(kinds: Resources, parts: Resources, open_paths: OpenPaths, level: s
             companions([one for found in parts.values() for one in found]),
         ),
         *_policy("classes", [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")], _classes()),
+        *_policy("queues", [_rule("scheduling.volcano.sh", ("queues",), "CREATE", "UPDATE")], _queues()),
         *_policy("reservations", [_rule("scheduling.koordinator.sh", ("reservations",), *ALL)], _reservations()),
     ]
 
@@ -121,6 +124,12 @@ def _jobs(open_paths: OpenPaths) -> list[Validation]:
             f"'TrainingRuntime' && {_RUNTIME}.?name.orValue('').startsWith('{ANCHOR_PREFIX}'))",
             f"'a TrainJob that Fairway makes names a TrainingRuntime {ANCHOR_PREFIX}..., which goes with it'",
         ),
+        # Its controller makes what it is given with rights of its own.
+        (
+            f"{CREATES} || request.resource.resource != 'appwrappers' || variables.spec.?components.orValue([]).all(c, "
+            f"(c.?template.?kind.orValue('') + '.' + c.?template.?apiVersion.orValue('')) in {_wrapped()})",
+            "'an AppWrapper that Fairway makes holds objects of kinds whose pods it counts, and no others'",
+        ),
         # A kind without a status subresource (Argo's Workflow) has its status in what may be created and patched.
         (
             f"({CREATES} || size(object.?status.orValue({{}})) == 0) && "
@@ -131,12 +140,29 @@ def _jobs(open_paths: OpenPaths) -> list[Validation]:
     ]
 
 
+def _wrapped() -> list[str]:
+    return sorted(key for key, kind in KINDS.items() if may_be_wrapped(kind))
+
+
 def _classes() -> list[Validation]:
     never = "object.?preemptionPolicy.orValue('PreemptLowerPriority') == 'Never'"
     return [
         (
             f"{never} && !object.?globalDefault.orValue(false) && object.value <= {_HIGHEST}",
             "'a PriorityClass that Fairway makes drives out nobody: preemptionPolicy Never, and no default'",
+        ),
+    ]
+
+
+def _queues() -> list[Validation]:
+    # The last three are what webhooks of some versions fill in. Annotations would put it elsewhere in a hierarchy.
+    plain = ["weight", "reclaimable", "parent", "preemptable", "dequeueStrategy"]
+    return [
+        (
+            f"variables.spec.all(k, k in {plain}) && size(variables.notes) == 0 && "
+            "object.spec.?weight.orValue(0) == 1 && !object.spec.?reclaimable.orValue(true) && "
+            "object.spec.?parent.orValue('root') == 'root'",
+            "'a Queue that Fairway makes has weight 1, is not reclaimable, and says nothing else'",
         ),
     ]
 

@@ -68,7 +68,8 @@ def pods(image: str) -> list[Validation]:
     return [
         (
             f"{CREATES} || ({_placeholder(image)}) || "
-            f"({_job('labels', 'notes')} && !has(object.metadata.ownerReferences))",
+            f"({_job('labels', 'notes')} && object.metadata.?ownerReferences.orValue([]).all(o, "
+            "o.kind == 'Pod' && o.apiVersion == 'v1' && !o.?controller.orValue(false)))",
             "'Fairway makes no pods but those of its jobs, and placeholders without a will of their own'",
         ),
         (

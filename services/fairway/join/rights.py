@@ -55,6 +55,7 @@ _GENERAL = (
     MemberRight(
         "scheduling.k8s.io", ("priorityclasses",), ("create",), "a job's PriorityClass is made where it is missing"
     ),
+    MemberRight("scheduling.volcano.sh", ("queues",), ("create",), "a Volcano Job's queue is made where it is missing"),
 )
 
 

@@ -1,5 +1,7 @@
 """Hold its room there, apply it there, change it or delete it there: first the call, then what its outcome means."""
 
+from collections.abc import Callable
+
 from fairway.domain.attempts.retry import attempt_over, given_up, next_attempt
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.events import JobRows, Teller, current
@@ -63,6 +65,7 @@ def _begun(view: View, heard: Heard[object], job: Job, now: int) -> Decision:
 
 
 def _refused(teller: Teller, job: Job, outcome: Outcome) -> Decision:
+    over: Callable[[Teller, type[wire.Lost], Reason], Teller]
     over = given_up if outcome.code in (Code.UNSAFE_POD, Code.COMPANION_REFUSED) else attempt_over
     if not_the_jobs(outcome):
         over = next_attempt

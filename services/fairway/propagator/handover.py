@@ -14,6 +14,7 @@ from msgspec import Struct
 from fairway.domain.text.digits import is_whole
 from fairway.propagator.held_room import NAMESPACE, NAMESPACE_LABEL, ROOM_LABEL
 from fairway.wire.capacity import PLACEHOLDERS
+from fairway.workloads.gangs.pods import GANG_GATE
 from fairway.workloads.member_copy import ATTEMPT_LABEL, HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL, POD_SET_LABEL
 
 _ENDED = ("Succeeded", "Failed")
@@ -124,8 +125,8 @@ def _takes(held: list[HeldPlace], pods: list[JobPod], gate: str) -> list[Take | 
     by_room = {place.room: place for place in held}
     given = {pod.room for pod in pods if pod.room}
     for pod in pods:
-        if not pod.waits:
-            continue
+        if not pod.waits or GANG_GATE in pod.gates:
+            continue  # a pod of a gang may yet go, with its gang
         if pod.room:
             place = by_room.get(pod.room)
         else:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from fairway.domain.job import Job
 from fairway.domain.tenancy.profile import HOME
-from fairway.propagator import priority_classes
+from fairway.propagator import needed_objects
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, Slot
 from fairway.wire.workload import Expression, PodSet
 from fairway.workloads.member_copy import HOLD_LABEL, KOORD_SCHEDULER, PLACEHOLDER_LABEL, POD_SET_LABEL, job_labels
@@ -162,7 +162,7 @@ def priority_class(priority: int) -> Json:
     out nobody. (A pod may not say so itself: the API server takes both from its class.)"""
     value = min(priority, _HIGHEST)
     why = "Pods that hold room for the pods of a Fairway job."
-    return priority_classes.priority_class(f"fairway-hold-{value}", value, why)
+    return needed_objects.priority_class(f"fairway-hold-{value}", value, why)
 
 
 def _term(expressions: tuple[Expression, ...]) -> Json:

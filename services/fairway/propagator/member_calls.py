@@ -2,6 +2,7 @@
 left an object of that name."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import structs
@@ -13,17 +14,28 @@ from fairway.domain.names import HUB_UID
 from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
 from fairway.propagator.calls import Adjusted, Adjustment, Copy, Made
+from fairway.propagator.gangs.apply import apply_gang
 from fairway.propagator.member_companions import Companions
-from fairway.propagator.priority_classes import Classes
+from fairway.propagator.needed_objects import NeededObjects
 from fairway.propagator.rooms import Rooms, job_progress
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World
 from fairway.runtime.record.manifests import manifest_of
 from fairway.wire import jobs as wire
 from fairway.workloads.companions.sent import anchor_name
+from fairway.workloads.gangs.pods import followers, pod_set_names
 from fairway.workloads.kinds.in_place import steps
 from fairway.workloads.kinds.registry import KINDS
-from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL, Terms, attempt_labels, member_copy, object_labels
+from fairway.workloads.member_copy import (
+    ATTEMPT_LABEL,
+    JOB_LABEL,
+    POD_SET_LABEL,
+    Terms,
+    attempt_labels,
+    member_copy,
+    object_labels,
+)
+from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
 
 Json = dict[str, Any]
@@ -48,7 +60,7 @@ class MemberCalls:
         self._clusters = clusters
         self._rooms = rooms
         self._key = key
-        self._classes = Classes(world.clock)
+        self._needed = NeededObjects(world.clock)
         self._companions = Companions(hub, key)
 
     async def __call__(self, call: Call) -> Outcome:
@@ -92,19 +104,45 @@ class MemberCalls:
         member = sealed(self._key, spot_of(call.cluster, copy.kind, member), (call.job, call.attempt), member)
         name = anchor_name(call.job, call.attempt)
         member, parts = KINDS[copy.kind].in_member(member, name)
-        await self._classes.need(cluster, copy.priority_class, copy.priority)
+        queue = KINDS[copy.kind].queue(Field(manifest, Problems()))
+        await self._needed.priority_class(cluster, copy.priority_class, copy.priority)
+        await self._needed.queue(cluster, queue)
         along = await self._companions.send(cluster, call, manifest, parts)
         try:
-            done = await cluster.apply(copy.kind, member, copy.level)
+            done = await self._put(cluster, call, member, manifest)
         except ClusterRefused as error:
             if parts and f'"{name}" not found' in error.text:
                 # Its operator looks at what it has heard of, which may be a moment behind.
                 raise Unreachable(f"{cluster.name} does not see yet what was just made there: {error.text}") from error
-            if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
-                raise
-            done = await cluster.apply(copy.kind, member, copy.level)
+            if queue and queue in error.text and self._needed.may_be_new(cluster, queue):
+                raise Unreachable(f"{cluster.name} may not have opened queue {queue} yet: {error.text}") from error
+            raise
         await self._companions.bind(cluster, call, along, done.uid)
         return structs.replace(done, companions=along.told)
+
+    async def _put(self, cluster: Cluster, call: Call, member: Json, manifest: Json) -> Applied:
+        """The attempt's object; of a gang of pods all of them."""
+        others = followers(manifest)
+        if not others:
+            return await self._put_one(cluster, call, member)
+        pods = [member]
+        for one in others:
+            pod = _copy(call, call.body, one)
+            spot = spot_of(call.cluster, call.body.kind, pod)
+            pods.append(sealed(self._key, spot, (call.job, call.attempt), pod))
+        names = pod_set_names(manifest)
+        for pod in pods:
+            pod["metadata"]["labels"][POD_SET_LABEL] = names[pod["metadata"]["name"]]
+        return await apply_gang(cluster, pods, partial(self._put_one, cluster, call))
+
+    async def _put_one(self, cluster: Cluster, call: Call, member: Json) -> Applied:
+        copy: Copy = structs.replace(call.body, name=member["metadata"]["name"])
+        try:
+            return await cluster.apply(copy.kind, member, copy.level)
+        except ClusterRefused as error:
+            if error.code != "NameConflict" or not await self._make_way(cluster, copy, call.job):
+                raise
+        return await cluster.apply(copy.kind, member, copy.level)
 
     async def _manifest(self, copy: Copy, ref: wire.ManifestRef) -> Json:
         """Of the record."""
@@ -147,7 +185,9 @@ class MemberCalls:
         if not await self._ended(other):
             return False
         marks = {JOB_LABEL: other, ATTEMPT_LABEL: number}
-        if not await cluster.delete(copy.kind, copy.namespace, copy.name, marks, _DELETE_WAIT_S):
+        # A pod of a gang goes with its leader.
+        owners = found["metadata"].get("ownerReferences") or [{"name": copy.name}]
+        if not await cluster.delete(copy.kind, copy.namespace, owners[0]["name"], marks, _DELETE_WAIT_S):
             raise Unreachable(f"what job {other} left in {cluster.name} is still being removed")
         return True
 

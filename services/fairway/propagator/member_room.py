@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from fairway.propagator.handover import Clear, HeldPlace, JobPod, Take, attempt_of, next_steps, seen
 from fairway.propagator.held_room import KINDS, PLACES, POD, ROOM_LABEL, Room
-from fairway.propagator.priority_classes import ensure
+from fairway.propagator.needed_objects import ensure
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.workloads.member_copy import ATTEMPT_LABEL, GATE, HOLD_LABEL, JOB_LABEL

@@ -12,11 +12,11 @@ from fairway.domain.job import State
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import RESTRICTED
 from fairway.domain.text.decoding import decoder
-from fairway.propagator import priority_classes
+from fairway.propagator import needed_objects
 from fairway.propagator.calls import Made
 from fairway.propagator.held_room import NAMESPACE, PLACES, Room, manifests, priority_class
 from fairway.propagator.member_room import AttemptRoom, MemberRoom
-from fairway.propagator.priority_classes import ensure
+from fairway.propagator.needed_objects import ensure
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Store, StoreWiped, Unreachable, Wanted
 from fairway.runtime.service import LocalMessages
@@ -106,7 +106,7 @@ class Rooms:
         key = (cluster.name, manifest["metadata"]["name"])
         if room.way != PLACEHOLDERS or key in self._classes:
             return
-        await ensure(cluster, priority_classes.KIND, manifest)
+        await ensure(cluster, needed_objects.PRIORITY_CLASS, manifest)
         self._classes.add(key)
 
     async def _create(self, member: MemberRoom, room: Room) -> None:

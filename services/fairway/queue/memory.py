@@ -16,7 +16,7 @@ from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.freed_room import taken_of
 from fairway.queue.policy_changes import Policies
 from fairway.queue.view import SWEEP
-from fairway.queue.waiting_jobs import Place, WaitingJobs
+from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.runtime.ports import ReadRows, Wanted
 from fairway.runtime.service import Remembered
 from fairway.runtime.views.jobs import JobsMemory, requests_of
@@ -71,7 +71,7 @@ class QueueMemory(JobsMemory[object]):
     def __init__(self, catalog: Catalog) -> None:
         super().__init__()
         self._catalog = catalog
-        self.queued = WaitingJobs(self._by_time)
+        self.queued = WaitingJobs(self._queue)
         self.usage: dict[str, int] = {}
         self.owed: dict[str, Share] = {}
         self.rooms = ClustersRoom()
@@ -83,7 +83,7 @@ class QueueMemory(JobsMemory[object]):
 
     def begin(self) -> None:
         super().begin()
-        self.queued = WaitingJobs(self._by_time)
+        self.queued = WaitingJobs(self._queue)
         self.rooms = ClustersRoom()
         self._doubtful = {}
         self._unread = []
@@ -100,9 +100,8 @@ class QueueMemory(JobsMemory[object]):
         del self._unread[:_PIECE]
         return Wanted(rows={decision.JOBS: names}) if names else None
 
-    def _by_time(self, queue: str) -> bool:
-        spec = self.queues.get(queue)
-        return spec is not None and spec.by_time
+    def _queue(self, name: str) -> QueueSpec:
+        return self.queues.get(name) or QueueSpec(name)
 
     @property
     def room(self) -> Mapping[str, fleet.Freed]:
@@ -200,7 +199,7 @@ class QueueMemory(JobsMemory[object]):
             case decision.JOBS:
                 queued.put(_job(data))
             case "on the way":
-                queued.goes(key, msgspec.json.decode(data, type=Place))
+                queued.goes(key, tuple(msgspec.json.decode(data)))
             case "asked":
                 queued.asked[key] = msgspec.json.decode(data, type=int)
             case "woken":

@@ -19,7 +19,7 @@ def answer(view: View, asked: QueueAsk, now: int) -> QueueAnswer:
         return QueueAnswer(queue="", also=also)
     line = view.queued.lines[entry.job.queue]
     index = line.index(entry.place)
-    ahead = tuple(other[2] for other in line[max(0, index - MOST_AHEAD) : index])
+    ahead = tuple(other[-1] for other in line[max(0, index - MOST_AHEAD) : index])
     found = replace(_gates(stands, entry), position=index + 1, ahead=ahead)
     return QueueAnswer(**asdict(found), also=also)
 

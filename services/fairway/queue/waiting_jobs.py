@@ -8,12 +8,14 @@ from sortedcontainers import SortedList
 
 from fairway.domain.events import message_id
 from fairway.domain.job import Job, State
+from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.charge import request
 from fairway.domain.recorded_verdicts import reopening
 from fairway.domain.resources import Resources, add
 from fairway.wire.reasons import Code, Reason
 
-Place = tuple[int, int, str]
+# The last is the id.
+Place = tuple[int, int, int, str]
 _encode = msgspec.json.Encoder().encode
 
 QUOTA = "quota"
@@ -50,9 +52,9 @@ class WaitingJobs:
     others were passed over; `heading` are those of them that are on the way, with the cluster whose room it was and
     what they ask for."""
 
-    def __init__(self, by_time: Callable[[str], bool] = lambda queue: False) -> None:
-        """`by_time` says of which queues enqueue time alone is the order."""
-        self._by_time = by_time
+    def __init__(self, queue: Callable[[str], QueueSpec] = QueueSpec) -> None:
+        """`queue` is what orders the jobs of the queue of that name."""
+        self._queue = queue
         self.entries: dict[str, WaitingJob] = {}
         self.lines: dict[str, SortedList[Place]] = {}
         self.groups: dict[tuple[str, str], dict[str, SortedList[Place]]] = {}
@@ -78,15 +80,15 @@ class WaitingJobs:
 
     def goes(self, queue: str, place: Place) -> None:
         """The job of this place in the queue is on its way."""
-        self.flying.setdefault(queue, {})[place[2]] = place
-        self._flying_in[place[2]] = queue
+        self.flying.setdefault(queue, {})[place[-1]] = place
+        self._flying_in[place[-1]] = queue
 
     def heads_for(self, job: Job, cluster: str) -> None:
         """It was let go for the freed room of a cluster."""
         self.heading[job.id] = (cluster, least(job)[0])
 
     def place(self, job: Job) -> Place:
-        return place_of(job, self._by_time(job.queue))
+        return place_of(job, self._queue(job.queue))
 
     def _add(self, job: Job) -> None:
         entry = entry_of(job, self.place(job))
@@ -128,7 +130,7 @@ class WaitingJobs:
                 self.put(entry.job)
 
     def line(self, queue: str) -> Iterator[WaitingJob]:
-        return (self.entries[place[2]] for place in self.lines.get(queue, ()))
+        return (self.entries[place[-1]] for place in self.lines.get(queue, ()))
 
     def _wake(self, job: str) -> None:
         self.woken.pop(job, None)
@@ -149,23 +151,24 @@ class WaitingJobs:
         """The first job of every group that lacks this (at that quota node), in order of place."""
         nodes = [where for what, where in self.groups if what == lacks] if node is None else [node]
         groups = (places for one in nodes for places in self.groups.get((lacks, one), {}).values())
-        found = [self.entries[places[0][2]] for places in groups]
+        found = [self.entries[places[0][-1]] for places in groups]
         return sorted(found, key=lambda entry: entry.place)
 
     def group(self, entry: WaitingJob) -> Iterator[WaitingJob]:
         """The jobs that wait for the same thing as this one, in order."""
         where, what = entry.key
-        return (self.entries[place[2]] for place in self.groups.get((entry.lacks, where), {}).get(what, ()))
+        return (self.entries[place[-1]] for place in self.groups.get((entry.lacks, where), {}).get(what, ()))
 
 
 def policy_of(job: Job) -> str:
     return job.spec.policy if job.spec else ""
 
 
-def place_of(job: Job, by_time: bool = False) -> Place:
-    """Priority first, then the first enqueue time, which attempts do not change, then the id."""
-    priority = job.spec.priority if job.spec and not by_time else 0
-    return (-priority, job.enqueued_at, job.id)
+def place_of(job: Job, queue: QueueSpec) -> Place:
+    """The priority of its queue first, then its own, then the first enqueue time, which attempts do not change, then
+    the id."""
+    priority = job.spec.priority if job.spec and not queue.by_time else 0
+    return (-queue.priority, -priority, job.enqueued_at, job.id)
 
 
 def entry_of(job: Job, place: Place) -> WaitingJob:

@@ -122,7 +122,9 @@ def _itself(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
 
 
 def _of_every_line(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
-    for queue in sorted(turn.view.queued.lines):
+    lines = turn.view.queued.lines
+    # Those of the highest priority first.
+    for queue in sorted(lines, key=lambda queue: (lines[queue][0][0], queue)):
         if turn.blocking(queue):
             yield from _itself(turn, QueueChange(Free.TURN, change.by, queue=queue))
         else:
@@ -153,7 +155,7 @@ def _some(queued: WaitingJobs, first: int) -> Iterator[WaitingJob]:
     for queue in sorted(queued.lines):
         places = queued.lines[queue]
         found = [*places.islice(first, first + most)]
-        yield from (queued.entries[place[2]] for place in found)
+        yield from (queued.entries[place[-1]] for place in found)
         first = max(0, first - len(places))
         most -= len(found)
 

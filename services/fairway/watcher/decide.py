@@ -93,7 +93,7 @@ def _said(teller: Teller, job: Job, phase: Phase | None, answer: Outcome | None)
         return teller.say(wire.Succeeded, cluster=job.cluster, text=phase.text).step()
     if phase.state == FAILED:
         why = Reason(Code.JOB_FAILED, phase.text or "it failed and gave no reason")
-        return attempt_over(teller, wire.Failed, why).step()
+        return attempt_over(teller, wire.Failed, why, phase.left).step()
     if phase.state == RUNNING and job.state is State.DISPATCHED:
         return teller.say(wire.Running, cluster=job.cluster, text=phase.text).step()
     return None

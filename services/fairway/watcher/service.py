@@ -19,6 +19,7 @@ from fairway.runtime.views.members import Members
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import object_owner
 from fairway.watcher.decide import Hears, decide
+from fairway.watcher.gangs import GangStatuses
 from fairway.watcher.memory import WatcherMemory
 from fairway.watcher.missing import SERVICE, Emptied, Late, Listed
 from fairway.watcher.object_doubts import ObjectDoubts
@@ -86,11 +87,15 @@ class MemberWatches:
 
     async def _watch(self, inbox: LocalMessages, cluster: Cluster, kind: str) -> None:
         there: dict[tuple[str, str], tuple[str, int, str]] = {}
-        async for change in cluster.watch(kind, selector_of(KINDS[kind])):
+        gangs = GangStatuses(cluster.name, self._key)
+        async for told in cluster.watch(kind, selector_of(KINDS[kind])):
             await inbox.room()
-            if change.synced:
+            if told.synced:
                 keys = frozenset(f"{job}/{attempt} {uid}" for job, attempt, uid in there.values())
                 inbox.put(Listed(cluster=cluster.name, kind=kind, keys=keys))
+                continue
+            change = self._of_job(gangs, told)
+            if change is None:
                 continue
             seen = self._observed(cluster.name, change)
             was = there.pop((change.namespace, change.name), None)
@@ -104,6 +109,13 @@ class MemberWatches:
             if seen.gone:
                 self.doubts.forget(change.manifest)
             inbox.put(msgspec.structs.replace(seen, place=next(self._places)))
+
+    def _of_job(self, gangs: GangStatuses, change: Change) -> Change | None:
+        """What is told of a pod of a gang, as its gang's; what has not even the form of an object as it is."""
+        try:
+            return gangs.told(change)
+        except (TypeError, AttributeError, KeyError, ValueError, RecursionError):
+            return change
 
     def _observed(self, cluster: str, change: Change) -> Observed | None:
         """With the doubt about it. None as well for what has not even the form of an object: a member's API may answer

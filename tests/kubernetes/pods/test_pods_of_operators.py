@@ -23,6 +23,7 @@ __all__ = ["classes"]
 # Containers that operators add to pods, by the kind's name. They are the members' administrators' own.
 ADDED = {
     "PyTorchJob": {"init-pytorch"},
+    "AppWrapper": {"init-pytorch"},
     "MPIJob": {"kubectl-delivery"},
     "Workflow": {"init", "wait"},
     "RayJob": {"wait-gcs-ready"},

@@ -21,6 +21,7 @@ ASKS = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": 
 _TRAINER = "trainer.kubeflow.org/v1alpha1/namespaces/team/{}"
 RUNTIMES = _TRAINER.format("trainingruntimes")
 TRAIN_JOBS = _TRAINER.format("trainjobs")
+WRAPPERS = "workload.codeflare.dev/v1beta2/namespaces/team/appwrappers"
 _NODE = {"containers": [{"name": "node", "image": "x"}]}
 _JOB: Json = {"name": "node", "template": {"spec": {"template": {"spec": _NODE}}}}
 
@@ -34,6 +35,12 @@ def runtime(name: str = "fairway-j1-1", **more: Any) -> Json:
 def train_job(kind: str, name: str) -> Json:
     head = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob"}
     return {**head, "metadata": job("team", "x")["metadata"], "spec": {"runtimeRef": {"kind": kind, "name": name}}}
+
+
+def app_wrapper(api_version: str, kind: str) -> Json:
+    head = {"apiVersion": "workload.codeflare.dev/v1beta2", "kind": "AppWrapper"}
+    inside = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}}
+    return {**head, "metadata": job("team", "x")["metadata"], "spec": {"components": [{"template": inside}]}}
 
 
 TOKEN = {"annotations": {**SEAL, "kubernetes.io/service-account.name": "default"}}
@@ -99,6 +106,9 @@ COMPANIONS = {
     ),
     "a TrainJob of a runtime of the cluster": Try(
         "POST", TRAIN_JOBS, train_job("ClusterTrainingRuntime", "fairway-j1-1"), "names a TrainingRuntime fairway-..."
+    ),
+    "rights by a controller that makes what it is given": Try(
+        "POST", WRAPPERS, app_wrapper("rbac.authorization.k8s.io/v1", "RoleBinding"), "whose pods it counts"
     ),
     "a tenant's own account": Try("DELETE", ACCOUNTS.format("team") + "/default", None, "cannot delete resource"),
     "a tenant's own claim": Try("DELETE", CLAIMS.format("team") + "/own", None, "cannot delete resource"),

@@ -87,13 +87,13 @@ class RightsHouse:
             for served, name in kinds.SERVED:
                 group, _, version = served.partition("/")
                 if version and group != "batch" and f"{name.lower()}s.{group}" not in there:
-                    api.create(CRDS, crd(group, name, version))
+                    api.create(CRDS, crd(group, name, version, kinds.scope(name)))
         group, _, version = SCHEDULED_SPARK.api_version.partition("/")
         self.hub.create(CRDS, crd(group, SCHEDULED_SPARK.name, version))
         until(lambda: self.hub.get(SCHEDULED_SPARK.path("default")), f"{SCHEDULED_SPARK.name} is served")
         for api in (self.hub, self.north):
             for served, name in kinds.SERVED:
-                path = f"{served}/namespaces/default/{name.lower()}s"
+                path = f"{served}/{name.lower()}s"
                 until(lambda api=api, path=path: api.get(path), f"{path} is served")
 
     def _let_in(self) -> dict[str, str]:

@@ -37,7 +37,7 @@ def applied(place: RightsHouse, tenant: str, kind: Kind) -> None:
     """On the hub, with what it refers to."""
     for plural, body in kinds.refers_to(kind).items():
         place.hub.create(f"{kind.api_version}/namespaces/{tenant}/{plural}", body)
-    place.hub.create(kinds.path(kind, tenant), kinds.manifest(kind))
+    place.hub.create(kinds.path(kind, tenant), kinds.manifest(kind, queue=tenant))
 
 
 async def scheduled(place: RightsHouse, tenant: str) -> None:

@@ -1,8 +1,10 @@
 """What a thief tries with pods, now that Fairway's account may make those that are jobs themselves; and what it may."""
 
+from functools import partial
 from typing import Any
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
+from fairway.propagator.gangs.apply import apply_gang
 from fairway.propagator.held_room import PAUSE, Room, manifests
 from fairway.wire.capacity import PLACEHOLDERS, Slot
 from fairway.wire.workload import PodSet
@@ -29,6 +31,9 @@ POD_TRIES = {
     "a pod of a job without a seal": Try("POST", PODS.format("team"), single("x", {}), OF_JOBS),
     "a pod that a Job would take for its own": Try(
         "POST", PODS.format("team"), single("x", ownerReferences=[OWNER]), OF_JOBS
+    ),
+    "a pod that goes with an object of somebody else": Try(
+        "POST", PODS.format("team"), single("x", ownerReferences=[{**OWNER, "controller": False}]), OF_JOBS
     ),
     "a pod in kube-system": Try(
         "POST", PODS.format("kube-system"), single("x", namespace="kube-system"), "cannot create resource"
@@ -64,6 +69,19 @@ async def runs_a_pod(owner: Api, fairway: KubernetesCluster) -> None:
     assert await fairway.patch("Pod.v1", "team", "own", {"metadata": {"labels": labels}}) is not None
     assert await fairway.patch("Pod.v1", "team", "own", {"spec": {"schedulingGates": None}}) is not None
     assert await fairway.delete("Pod.v1", "team", "own", labels, wait_s=10)
+
+
+async def runs_a_gang(owner: Api, fairway: KubernetesCluster) -> None:
+    """Its pods wait until all are there, and the garbage collector takes those that the leader owns."""
+    labels = {"fairway.io/job": "p3", "fairway.io/attempt": "1"}
+    pods = [single(name, labels=labels) for name in ("leader", "wing")]
+    done = await apply_gang(fairway, pods, partial(fairway.apply, "Pod.v1"))
+    wing = owner.get(PODS.format("team") + "/wing") or {}
+    assert [one["uid"] for one in wing["metadata"]["ownerReferences"]] == [done.uid]
+    assert wing["spec"]["schedulingGates"] == [{"name": "fairway.io/room"}], "the gate of gangs is gone, and no other"
+    assert (await apply_gang(fairway, pods, partial(fairway.apply, "Pod.v1"))).adopted
+    assert await fairway.delete("Pod.v1", "team", "leader", labels, wait_s=20)
+    assert owner.get(PODS.format("team") + "/wing") is None
 
 
 def placeholder(container: Json | None = None, **spec: Any) -> Json:

@@ -112,7 +112,7 @@ async def test_a_cluster_that_joins_for_the_ledger_alone_gives_no_rights_to_hold
 WAYS = {"placeholders": ("", "pods", rbac.HOME), "reservations": ("scheduling.koordinator.sh", "reservations", "")}
 # The others are counted in the test above.
 BATCH = [kind for kind in kinds.every() if kind.key in ("Job.batch/v1", "Pod.v1")]
-OTHERS = {kind.api_version.partition("/")[0] for kind in kinds.every()} - {"batch", "v1"}
+OTHERS = {version.partition("/")[0] for version, _ in kinds.SERVED} - {"batch", "v1"}
 
 
 @pytest.mark.parametrize("way", WAYS)

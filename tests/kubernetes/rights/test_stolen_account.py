@@ -18,13 +18,22 @@ from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Plane, Planes, member
 from fairway.lab.kubereal.crds import define
 from fairway.propagator.held_room import priority_class
+from fairway.propagator.needed_objects import volcano_queue
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.views.members import Facts
 from fairway.workloads.companions import sent
 from fairway.workloads.companions.named import ACCOUNT, CLAIM, CONFIG_MAP, SECRET
 from fairway.workloads.seal import Spot
+from tests.kubernetes.rights.cluster_wide_thefts import CLUSTER_WIDE_TRIES
 from tests.kubernetes.rights.companion_thefts import ASKS, COMPANIONS, CONFIG_MAPS, RUNTIMES, SECRETS, runtime
-from tests.kubernetes.rights.pod_thefts import BAD_PLACEHOLDERS, POD_TRIES, placeholder, prepared, runs_a_pod
+from tests.kubernetes.rights.pod_thefts import (
+    BAD_PLACEHOLDERS,
+    POD_TRIES,
+    placeholder,
+    prepared,
+    runs_a_gang,
+    runs_a_pod,
+)
 from tests.kubernetes.rights.thefts import (
     BINDINGS,
     FLOWS,
@@ -92,17 +101,18 @@ class Member:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def place(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Member]:
     folder = tmp_path_factory.mktemp("stolen")
-    planes = Planes(folder, tools(("kube", "kwok", "argo", "koordinator", "trainer")))
+    planes = Planes(folder, tools(("kube", "kwok", "argo", "koordinator", "trainer", "appwrapper")))
     await planes.start([member("north")])
     made = Member(planes["north"], folder)
     try:
-        await define(planes["north"], ("argo", "koordinator", "volcano", "training", "trainer"), tools())
+        await define(planes["north"], ("argo", "koordinator", "volcano", "training", "trainer", "appwrapper"), tools())
         await made.join(Facts())
         await made.fairway.apply("Job.batch/v1", job("team", "first"))
         await made.fairway.apply("Job.batch/v1", job("team", "smaller"))
         await made.fairway.apply("Job.batch.volcano.sh/v1alpha1", volcano("vc"))
         await made.fairway.apply("PyTorchJob.kubeflow.org/v1", torch("torch"))
         await made.fairway.create("PriorityClass.scheduling.k8s.io/v1", priority_class(0))
+        await made.fairway.create("Queue.scheduling.volcano.sh/v1beta1", volcano_queue("own"))
         made.owner.create("v1/namespaces", space("payments"))
         made.owner.create(JOBS.format("payments"), job("payments", "theirs", {}, {}))
         made.owner.create(JOBS.format("team"), job("team", "theirs", {}, {}))
@@ -127,9 +137,9 @@ def _account(owner: Api, namespace: str) -> None:
     until(lambda: owner.get(f"v1/namespaces/{namespace}/serviceaccounts/default"), f"pods can be made in {namespace}")
 
 
-@pytest.mark.parametrize("what", [*TRIES, *POD_TRIES, *COMPANIONS])
+@pytest.mark.parametrize("what", [*TRIES, *POD_TRIES, *COMPANIONS, *CLUSTER_WIDE_TRIES])
 async def test_a_thief_is_refused(place: Member, what: str) -> None:
-    method, path, body, cause = (TRIES | POD_TRIES | COMPANIONS)[what]
+    method, path, body, cause = (TRIES | POD_TRIES | COMPANIONS | CLUSTER_WIDE_TRIES)[what]
     assert cause in (said := place.tried(method, path, body)), said or "it was done"
 
 
@@ -157,6 +167,7 @@ async def test_what_fairway_does_is_still_allowed(place: Member) -> None:
     found = await place.fairway.patch("Pod.v1", "team", "held", gates) or {}
     assert found["status"]["nominatedNodeName"] == "node-1"
     assert found["spec"]["schedulingGates"] == [{"name": "of/others"}]
+    await runs_a_gang(place.owner, place.fairway)
     await runs_a_pod(place.owner, place.fairway)
     await _sends_along(place)
     assert await place.fairway.delete("Job.batch/v1", "team", "first", OURS, wait_s=10)

@@ -94,7 +94,6 @@ TEAM = "v1/namespaces/team"
 HELD_POD = PODS.format("team") + "/held"
 BOUND_POD = PODS.format("team") + "/bound"
 FLOW = FLOWS.format("team") + "/flow"
-CLASSES = "scheduling.k8s.io/v1/priorityclasses"
 FIRST = JOBS.format("team") + "/first"
 VOLCANO = "batch.volcano.sh/v1alpha1/namespaces/team/jobs/vc"
 TORCH = "kubeflow.org/v1/namespaces/team/pytorchjobs/torch"
@@ -197,15 +196,6 @@ TRIES = {
     ),
     "another's token": Try(
         "POST", f"v1/namespaces/{HOME}/serviceaccounts/default/token", {"spec": {}}, "cannot create resource"
-    ),
-    "a class that drives others out": Try(
-        "POST", CLASSES, {"metadata": {"name": "x"}, "value": 1000}, "drives out nobody"
-    ),
-    "a class for everybody": Try(
-        "POST",
-        CLASSES,
-        {"metadata": {"name": "x"}, "value": 1, "preemptionPolicy": "Never", "globalDefault": True},
-        "drives out nobody",
     ),
     "a Workflow that is said to have succeeded": Try("PATCH", FLOW, DONE, "said in its status"),
     "a Workflow that says less than it did": Try("PATCH", FLOW, {"status": None}, "said in its status"),

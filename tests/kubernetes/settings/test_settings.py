@@ -171,11 +171,12 @@ READY = '{.status.conditions[?(@.type=="Ready")].message}'
 
 async def test_kubectl_shows_what_of_a_setting_has_no_effect_and_what_nobody_knows(house: House) -> None:
     first = queue("Block")
-    first["spec"]["priority"] = 5
+    first["spec"]["priorityClassName"] = "high"
     house.hub.apply(first)
     await house.ready(first)
     said = house.hub.kubectl("get", "queues.scheduling.x-k8s.io", "gold", "-n", "kube-queue", "-o", f"jsonpath={READY}")
-    assert said.startswith("in force in the whole fleet; without effect: spec.priority (queues are not ordered")
+    why = "spec.priorityClassName (a queue is ordered by spec.priority alone)"
+    assert said == f"in force in the whole fleet; without effect: {why}"
     misspelt = policy("first")
     misspelt["spec"]["placement"] = {"spreadConstraints": [{"maxGroup": 1}]}
     house.hub.apply(misspelt)

@@ -34,9 +34,16 @@ KINDS = {
     "JobSet": "jobset.x-k8s.io/v1alpha2/jobsets",
     "TrainJob": "trainer.kubeflow.org/v1alpha1/trainjobs",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1/leaderworkersets",
+    "AppWrapper": "workload.codeflare.dev/v1beta2/appwrappers",
     "RayCluster": "ray.io/v1/rayclusters",
     "RayJob": "ray.io/v1/rayjobs",
 }
+
+
+def resource_of(kind: str) -> str:
+    """As kubectl takes it: `plural.version.group`."""
+    *group, version, plural = KINDS[kind].split("/")
+    return ".".join((plural, version, *group)) if group else plural
 
 
 class Api:

@@ -20,6 +20,7 @@ _ROLES = {
 }
 _ROLE: Json = {"cores": 1, "memory": "256m", "serviceAccount": "spark-operator-spark"}
 _JOBS: list[Json] = [{"name": "one", "replicas": 1, "template": {"spec": {"template": _TEMPLATE}}}]
+_COMPONENT: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one"}, "spec": _POD}
 _SPECS: dict[str, Json] = {
     "Job.batch/v1": {"template": _TEMPLATE},
     "Pod.v1": _POD,
@@ -44,6 +45,7 @@ _SPECS: dict[str, Json] = {
     "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {
         "leaderWorkerTemplate": {"workerTemplate": {"spec": {**_POD, "restartPolicy": "Always"}}},
     },
+    "AppWrapper.workload.codeflare.dev/v1beta2": {"components": [{"template": _COMPONENT}]},
     "RayCluster.ray.io/v1": {"headGroupSpec": {"rayStartParams": {}, "template": {"spec": _POD}}},
     "RayJob.ray.io/v1": {
         "entrypoint": "x",
@@ -65,6 +67,7 @@ _ENDS: dict[str, Json] = {
     "JobSet.jobset.x-k8s.io/v1alpha2": _ended("Completed"),
     "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1": {**_ended("Available"), "readyReplicas": 1},
     "TrainJob.trainer.kubeflow.org/v1alpha1": _ended("Complete"),
+    "AppWrapper.workload.codeflare.dev/v1beta2": {"phase": "Succeeded"},
     "RayCluster.ray.io/v1": {**_ended("HeadPodReady"), "state": "ready"},
     "RayJob.ray.io/v1": {"jobStatus": "SUCCEEDED", "jobDeploymentStatus": "Complete"},
 }
@@ -80,19 +83,28 @@ def every() -> list[Kind]:
     return list(found.values())
 
 
+QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")
 # What a member serves, jobs and what goes with them, by version and name.
 SERVED = [
+    QUEUE,
     *((kind.api_version, kind.name) for kind in every()),
     *((version, name) for kind in every() for name, _, version in (key.partition(".") for key in kind.brings)),
 ]
+
+
+def scope(name: str) -> str:
+    return "Cluster" if name == QUEUE[1] else "Namespaced"
 
 
 def path(kind: Kind, namespace: str) -> str:
     return f"{kind.api_version}/namespaces/{namespace}/{kind.plural}"
 
 
-def manifest(kind: Kind) -> Json:
+def manifest(kind: Kind, queue: str = "") -> Json:
+    """`queue`: of a kind that names one."""
     spec = _SPECS.get(kind.key)
+    if kind.key == "Job.batch.volcano.sh/v1alpha1" and queue:
+        spec = {**_SPECS[kind.key], "queue": queue}
     if spec is None:
         prefix, role = _ROLES[kind.name]
         spec = {f"{prefix}ReplicaSpecs": {role: {"replicas": 1, "template": {"spec": _POD}}}}

@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any
 
 import yaml
+from msgspec import Struct
 
 from tests.mappings import every_mapping
 from tests.paths import ROOT
@@ -12,6 +13,57 @@ Json = dict[str, Any]
 
 EXAMPLES = ROOT / "deploy" / "examples"
 _RUN_FOR = "fairway.test/run-for"
+
+
+class Example(Struct, frozen=True):
+    """A job of each kind. `cluster` is a member that serves the kind; `pods` are those of the whole job; `good` and
+    `bad` are what `kubectl wait` calls its ends on the hub, or of a `service`, which never ends by itself, that all of
+    it is up, and that it was given up."""
+
+    kind: str
+    file: str
+    cluster: str
+    pods: int
+    good: str
+    bad: str = "condition=Failed"
+    service: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind} in {self.cluster}"
+
+
+_PHASE = "jsonpath={.status.phase}="
+EXAMPLES_OF_KINDS = (
+    Example("Job", "job.yaml", "west", 4, "condition=Complete"),
+    Example("Pod", "pod.yaml", "west", 1, f"{_PHASE}Succeeded", f"{_PHASE}Failed"),
+    Example("Pod", "pod.yaml", "south", 1, f"{_PHASE}Succeeded", f"{_PHASE}Failed"),
+    Example("PyTorchJob", "pytorchjob.yaml", "north", 4, "condition=Succeeded"),
+    Example("PyTorchJob", "pytorchjob.yaml", "south", 4, "condition=Succeeded"),
+    Example("TFJob", "tfjob.yaml", "west", 4, "condition=Succeeded"),
+    Example("MPIJob", "MPIJob", "north", 3, "condition=Succeeded"),
+    Example("JAXJob", "JAXJob", "north", 3, "condition=Succeeded"),
+    Example("MXJob", "MXJob", "west", 3, "condition=Succeeded"),
+    Example("PaddleJob", "PaddleJob", "north", 3, "condition=Succeeded"),
+    Example("XGBoostJob", "XGBoostJob", "west", 3, "condition=Succeeded"),
+    Example(
+        *("VolcanoJob", "volcanojob.yaml", "south", 4),
+        *("jsonpath={.status.state.phase}=Completed", "jsonpath={.status.state.phase}=Failed"),
+    ),
+    Example(
+        *("SparkApplication", "sparkapplication.yaml", "north", 4),
+        *("jsonpath={.status.applicationState.state}=COMPLETED", "jsonpath={.status.applicationState.state}=FAILED"),
+    ),
+    Example("Workflow", "workflow.yaml", "north", 4, f"{_PHASE}Succeeded", f"{_PHASE}Failed"),
+    Example("JobSet", "jobset.yaml", "north", 5, "condition=Completed"),
+    Example("TrainJob", "trainjob.yaml", "north", 3, "condition=Complete"),
+    Example("LeaderWorkerSet", "leaderworkerset.yaml", "north", 4, "condition=Available", service=True),
+    Example("AppWrapper", "appwrapper.yaml", "north", 3, f"{_PHASE}Succeeded", f"{_PHASE}Failed"),
+    Example(
+        *("RayJob", "rayjob.yaml", "north", 3),
+        *("jsonpath={.status.jobStatus}=SUCCEEDED", "jsonpath={.status.jobStatus}=FAILED"),
+    ),
+    Example("RayCluster", "raycluster.yaml", "north", 3, "jsonpath={.status.state}=ready", service=True),
+)
 
 
 def example(file: str, tenant: str, cluster: str, run_for: str = "2s") -> tuple[Json, ...]:

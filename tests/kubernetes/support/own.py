@@ -121,7 +121,7 @@ def through(kubeconfig: Path, url: str) -> dict[str, Any]:
     return config
 
 
-def crd(group: str, kind: str, version: str = "v1") -> dict[str, Any]:
+def crd(group: str, kind: str, version: str = "v1", scope: str = "Namespaced") -> dict[str, Any]:
     """A kind whose objects may hold anything, with a status."""
     plural = f"{kind.lower()}s"
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -132,7 +132,7 @@ def crd(group: str, kind: str, version: str = "v1") -> dict[str, Any]:
         "metadata": {"name": f"{plural}.{group}", "annotations": {"api-approved.kubernetes.io": "unapproved"}},
         "spec": {
             "group": group,
-            "scope": "Namespaced",
+            "scope": scope,
             "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"},
             "versions": [{**served, "subresources": {"status": {}}}],
         },

@@ -13,6 +13,7 @@ from tests.kubernetes.support.fleet import Api
 
 Json = dict[str, Any]
 _RBAC = "rbac.authorization.k8s.io/v1"
+_VOLCANO = "scheduling.volcano.sh/v1beta1"
 _KOORDINATOR = "scheduling.koordinator.sh/v1alpha1"
 # Everything is authorized by the group, so that only admission can refuse; dry runs, so that nothing is made.
 _ASKED_AS = {"Impersonate-User": USER, "Impersonate-Group": "system:masters"}
@@ -37,6 +38,7 @@ _REFUSED = {
     "pods": ("/api/v1/namespaces/default/pods", _named(spec=_POD)),
     "companions": ("/api/v1/namespaces/default/configmaps", _named()),
     "classes": ("/apis/scheduling.k8s.io/v1/priorityclasses", _named(value=1)),
+    "queues": (f"/apis/{_VOLCANO}/queues", _named(apiVersion=_VOLCANO, kind="Queue", spec={"weight": 9})),
     "reservations": (f"/apis/{_KOORDINATOR}/reservations", _RESERVATION),
 }
 

@@ -28,7 +28,14 @@ def job(kind: str, namespace: str, name: str = "try", **how: str) -> Json:
         made = template(**how)
         gated = {**made["spec"], "schedulingGates": [{"name": "fairway.io/fleet"}]}
         return {"apiVersion": "v1", "kind": "Pod", "metadata": {**meta, **made["metadata"]}, "spec": gated}
-    spec = {"Job": _batch, "PyTorchJob": _torch, "SparkApplication": _spark, "Workflow": _flow, "JobSet": _set}[kind]
+    spec = {
+        "Job": _batch,
+        "PyTorchJob": _torch,
+        "SparkApplication": _spark,
+        "Workflow": _flow,
+        "JobSet": _set,
+        "AppWrapper": _wrapper,
+    }[kind]
     return {"apiVersion": API[kind], "kind": kind, "metadata": meta, "spec": spec(how)}
 
 
@@ -74,6 +81,11 @@ def _flow(how: dict[str, str]) -> Json:
 def _set(how: dict[str, str]) -> Json:
     one = {"name": "one", "replicas": 1, "template": {"spec": _batch(how)}}
     return {"replicatedJobs": [one]}
+
+
+def _wrapper(how: dict[str, str]) -> Json:
+    inside = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "in-it"}, "spec": _batch(how)}
+    return {"components": [{"template": inside}]}
 
 
 def policy(what: Json, *first_then: str, attempts: int = 3, start: str = "5m") -> Json:

@@ -22,11 +22,11 @@ _FOR_GOOD = (*_UNSELECTED, Code.TAINTED, Code.CORDONED)
 def choose(clusters: Mapping[str, ClusterView], workload: Workload, placement: Placement, context: Context) -> Chosen:
     """The cluster, the plan, the affinity and the verdicts."""
     asked = ask(workload)
-    kind = f"{workload.kind}.{workload.api_version}"
+    kinds = (f"{workload.kind}.{workload.api_version}", *workload.wrapped_kinds)
     verdicts: list[ClusterVerdict] = []
     affinity = Affinity()
     for affinity in placement.affinities or (Affinity(),):
-        wanted = WantedClusters(kind, affinity, placement.tolerations)
+        wanted = WantedClusters(kinds, affinity, placement.tolerations)
         found = [verdict(clusters[name], asked.demand, wanted, context) for name in sorted(clusters)]
         verdicts = [
             old if new.code in _UNSELECTED and old.code not in _UNSELECTED else new

@@ -33,7 +33,7 @@ def reserved(name: str, node: str, at: int, gpus: int = 8) -> list[wire.JobMessa
     ]
 
 
-def found(*reports: Report) -> list[str]:
+def found(*reports: Report, corrected: tuple[Report, ...] = ()) -> list[str]:
     """What is said of two jobs that are both given n1, the second ten seconds after the first."""
     checker = Checker(NODES)
     said = sorted([*reserved("first", "n1", FIRST), *reserved("second", "n1", SECOND)], key=lambda one: one.at)
@@ -41,6 +41,8 @@ def found(*reports: Report) -> list[str]:
         checker.hear(Spoken(sequence, f"m{sequence}", subjects.job(message.verb, message.tenant), message))
     for report in reports:
         checker.see(report)
+    for report in corrected:
+        checker.see(report, "corrected")
     return [one.text for one in checker.findings().violations if one.rule == "room"]
 
 
@@ -84,6 +86,14 @@ TOO_MUCH = "n1 of c1 has 8 nvidia.com/gpu, but 16 are reserved or running"
 )
 def test_a_node_is_overfull(reports: tuple[Report, ...], want: list[str]) -> None:
     assert found(*reports) == want
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong"), [("n2", []), ("n1", [TOO_MUCH])], ids=["room by what was told", "room by neither"]
+)
+def test_a_correction_does_not_take_back_what_was_told(told: str, wrong: list[str]) -> None:
+    """The first job's pod is gone, and its agent, which has not noticed, goes on reporting it."""
+    assert found(report(FIRST + 1, first=told), corrected=(report(FIRST + 2_000),)) == wrong
 
 
 def lines(**by_namespace: int) -> dict[str, Pods]:

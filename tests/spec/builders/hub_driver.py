@@ -18,7 +18,7 @@ from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Shown
 from fairway.workloads.hub.objects import WATCHED, HubObject
 from fairway.workloads.kinds.registry import KINDS, referred_kinds
-from fairway.workloads.schedules.registry import SCHEDULES
+from fairway.workloads.schedules.registry import RUNS, SCHEDULES
 from tests.spec.builders.hub_loop import HubLoop
 from tests.spec.builders.lives import Life
 from tests.spec.builders.scripted_hub import Json, Key
@@ -57,6 +57,8 @@ class HubDriver(HubLoop):
             self.inbox.local(local.BindingsListed(served=False))
         for kinds in (SCHEDULES, KINDS):
             self.see([key for key in self.hub.objects if key[0] in kinds])
+        for kind in sorted(RUNS):
+            self.inbox.local(local.RunsListed(kind))
         self.inbox.local(local.ObjectsListed())
         self.run()
 

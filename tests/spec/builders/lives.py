@@ -34,7 +34,7 @@ def spec(name: str = "llm", pods: int = 4, gpus: int = 8, **more: Any) -> wire.J
     work = Workload("kubeflow.org/v1", "PyTorchJob", namespace, name, sets, more.pop("gang", pods))
     manifest = more.pop("manifest", wire.ManifestRef(1, "0" * 64, 20))
     fields = {"policy": "PropagationPolicy team-a/llm", "placement": Placement(), "manifest": manifest}
-    return wire.JobSpec(workload=work, **{**fields, **more})
+    return wire.JobSpec(**{"workload": work, **fields, **more})
 
 
 class Life:

@@ -81,6 +81,8 @@ class Given:
 
 def of(*lives: Life, **more: Any) -> Given:
     view = Given(**more)
+    if "queued" not in more:
+        view.queued = WaitingJobs(lambda name: view.queues.get(name) or QueueSpec(name))
     for life in lives:
         view.jobs[life.name] = life.now
         view.revs[life.name] = life.now.rev

@@ -140,9 +140,9 @@ QUEUE = "apiVersion: scheduling.x-k8s.io/v1alpha1\nkind: Queue\nmetadata: {name:
 
 
 def test_what_of_a_setting_has_no_effect_is_a_warning() -> None:
-    given = QUEUE.replace("SPEC", "priority: 5")
+    given = QUEUE.replace("SPEC", "priorityClassName: high")
     (said,) = entries("-f", "-", given=given)
-    warning = "without effect: spec.priority (queues are not ordered among each other: each lets its own jobs go)"
+    warning = "without effect: spec.priorityClassName (a queue is ordered by spec.priority alone)"
     assert (said["accepted"], said["warnings"]) == (True, [warning])
     assert f"\n           {warning}\n" in dry_run("-f", "-", given=given).stdout
 

@@ -11,6 +11,7 @@ CPP = "ClusterPropagationPolicy"
 ONE = "PropagationPolicy.policy.one.alibabacloud.com/v1alpha1"
 TREE = "ElasticQuotaTree.scheduling.sigs.k8s.io/v1beta1"
 QUEUE = "Queue.scheduling.x-k8s.io/v1alpha1"
+VOLCANO_QUEUE = "Queue.scheduling.volcano.sh/v1beta1"
 CLASS = "PriorityClass.scheduling.k8s.io/v1"
 PROFILE = "TenantProfile.fairway.io/v1alpha1"
 

@@ -175,6 +175,10 @@ def test_volcano_phase(given: tuple[str, Json], phases: dict[str, str], want: st
     assert status["state"]["phase"] == want
 
 
+def test_a_volcano_job_has_no_pods_before_its_queue_is_there() -> None:
+    assert (len(reconcile(volcano(queue="x")).create), len(reconcile(volcano(queue="default")).create)) == (0, 2)
+
+
 def spark(**spec: Any) -> tuple[str, Json]:
     return job("sparkapplications.sparkoperator.k8s.io", {"driver": {}, "executor": {"instances": 2}, **spec})
 

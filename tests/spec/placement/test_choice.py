@@ -1,6 +1,7 @@
 """Which cluster is chosen, and what every other one says."""
 
 import pytest
+from msgspec.structs import replace
 
 from fairway.placement.choose import Choice, choose
 from fairway.placement.cluster import ClusterView
@@ -215,6 +216,14 @@ def test_a_choice_follows_what_happens_in_the_cluster() -> None:
     assert [(one.code, one.by_node) for one in pick([view], when).verdicts] == [(Code.FITS, 16)]
     view.info = cluster([], kinds=()).info
     assert pick([view], when).verdicts[0].code is Code.KIND_NOT_SERVED
+
+
+def test_a_cluster_serves_the_kinds_of_all_that_stand_in_a_job() -> None:
+    wrapped = replace(job(workers(1)), wrapped_kinds=("Job.batch/v1",))
+    (verdict,) = pick([cluster(gpus(8))], wrapped).verdicts
+    assert (verdict.code, verdict.about) == (Code.KIND_NOT_SERVED, "Job.batch/v1")
+    both = cluster(gpus(8), kinds=(wrapped.key, "Job.batch/v1"))
+    assert pick([both], wrapped).plan
 
 
 def test_two_shapes_that_fit_one_by_one_but_not_together_do_not_fit() -> None:

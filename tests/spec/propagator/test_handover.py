@@ -105,6 +105,14 @@ def pod(name: str, room: str = "", waits: bool = True, gates: tuple[str, ...] = 
     return JobPod("team-a", name, f"u-{name}", "1", "Worker", room, waits, gates)
 
 
+def test_a_pod_of_a_gang_takes_no_room_before_its_gang_is_there() -> None:
+    held = [HeldPlace("p-0", "0-0", "Worker", "n1")]
+    waits = pod("a", gates=(GATE, "fairway.io/gang"))
+    assert next_steps("placeholders", held, [waits], GATE) == []
+    free = pod("a")
+    assert next_steps("placeholders", held, [free], GATE) == [Take(free, held[0])]
+
+
 @pytest.mark.parametrize(
     ("places", "pods", "want"),
     [

@@ -2,7 +2,8 @@
 
 import pytest
 
-from fairway.propagator.priority_classes import KIND, Classes
+from fairway.propagator.needed_objects import PRIORITY_CLASS as KIND
+from fairway.propagator.needed_objects import NeededObjects
 from tests.support.memory.clock import ManualClock
 from tests.support.memory.cluster import MemoryCluster
 
@@ -20,7 +21,7 @@ def values(cluster: MemoryCluster) -> dict[str, int]:
 async def test_a_class_that_is_missing_is_made_with_the_value_it_has_on_the_hub() -> None:
     clock = ManualClock(1)
     cluster = member(clock, KIND)
-    await Classes(clock).need(cluster, "urgent", 77)
+    await NeededObjects(clock).priority_class(cluster, "urgent", 77)
     assert values(cluster) == {"urgent": 77}
 
 
@@ -28,7 +29,7 @@ async def test_a_class_that_is_there_is_left_as_it_is() -> None:
     clock = ManualClock(1)
     cluster = member(clock, KIND)
     await cluster.create(KIND, {"metadata": {"name": "urgent"}, "value": 5})
-    await Classes(clock).need(cluster, "urgent", 77)
+    await NeededObjects(clock).priority_class(cluster, "urgent", 77)
     assert values(cluster) == {"urgent": 5}
 
 
@@ -36,25 +37,25 @@ async def test_a_class_that_is_there_is_left_as_it_is() -> None:
 async def test_nothing_is_made_for(name: str) -> None:
     clock = ManualClock(1)
     cluster = member(clock, KIND)
-    await Classes(clock).need(cluster, name, 1)
+    await NeededObjects(clock).priority_class(cluster, name, 1)
     assert values(cluster) == {}
 
 
 async def test_a_cluster_that_does_not_let_us_gets_the_job_all_the_same() -> None:
     clock = ManualClock(1)
     cluster = member(clock)
-    await Classes(clock).need(cluster, "urgent", 77)
+    await NeededObjects(clock).priority_class(cluster, "urgent", 77)
     assert values(cluster) == {}
 
 
 async def test_it_is_looked_after_once_in_a_while_and_not_for_every_job() -> None:
     clock = ManualClock(1)
     cluster = member(clock, KIND)
-    classes = Classes(clock)
-    await classes.need(cluster, "urgent", 77)
+    classes = NeededObjects(clock)
+    await classes.priority_class(cluster, "urgent", 77)
     await cluster.drop(KIND, "default", "urgent")
-    await classes.need(cluster, "urgent", 77)
+    await classes.priority_class(cluster, "urgent", 77)
     assert values(cluster) == {}
     await clock.advance(5 * MINUTE_S)
-    await classes.need(cluster, "urgent", 77)
+    await classes.priority_class(cluster, "urgent", 77)
     assert values(cluster) == {"urgent": 77}

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.tree import QuotaNode
 from fairway.queue.decide import decide
+from fairway.queue.view import QueueBegins
 from fairway.wire import jobs as wire
 from tests.spec.builders.lives import GPU, T0, Life, S
 from tests.spec.builders.views import gone, heard, of, told
@@ -54,6 +56,7 @@ def ended(life: Life) -> Life:
 
 
 SHARED = {"tree": TREE, "usage": NEARLY_FULL}
+RANKED = {"blue": QueueSpec("blue", priority=5), "low": QueueSpec("low", priority=-1)}
 CASES = {
     "what a job of one child gives back at the root wakes one of the other": Case(
         [ended(held("x", leaf=RED)), blue("a", why=quota("root"))], "x", ["a"], SHARED
@@ -81,6 +84,33 @@ CASES = {
     ),
     "and what that one leaves is": Case(
         [red("a", gpus=8, why=room()), blue("b", 1, gpus=4, why=room())], freed(12), ["a", "b"], {"tree": TREE}
+    ),
+    "of two queues the one of higher priority comes first for what the root has left, whatever their jobs have": Case(
+        [ended(held("x", leaf=RED)), red("a", priority=9, why=quota("root")), blue("b", 1, why=quota("root"))],
+        "x",
+        ["b"],
+        {**SHARED, "queues": RANKED},
+    ),
+    "and one that comes there goes before those that wait in lower ones": Case(
+        [red("a", priority=9, why=quota("root")), blue("b", 1)], "b", ["b"], {**SHARED, "queues": RANKED}
+    ),
+    "freed room is offered to the queue of higher priority, to jobs of one shape": Case(
+        [red("a", priority=9, why=room()), blue("b", 1, why=room())], freed(8), ["b"], {"tree": TREE, "queues": RANKED}
+    ),
+    "and to those of several shapes": Case(
+        [red("a", priority=9, gpus=4, why=room()), blue("b", 1, why=room())],
+        freed(8),
+        ["b"],
+        {"tree": TREE, "queues": RANKED},
+    ),
+    "a queue that nobody declared comes before one below it": Case(
+        [red("a", queue="low", priority=9, why=room()), red("b", 1, why=room())],
+        freed(8),
+        ["b"],
+        {"tree": TREE, "queues": RANKED},
+    ),
+    "at the start the queue of the highest priority is looked at first": Case(
+        [red("a", queue="alpha", priority=9), blue("b", 1)], QueueBegins(), ["b"], {**SHARED, "queues": RANKED}
     ),
     "of a blocking queue one goes at a time, though another child pays for it": Case(
         [flying("x", leaf=RED), blue("a", 1, queue="gold")], "a", [], {"tree": TREE, "queues": BLOCK}

@@ -12,6 +12,7 @@ LABELS = {"fairway.io/job": "speech-1", "fairway.io/attempt": "2"}
 JOBSET = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "speech", "uid": "u", "controller": True}
 TRAINJOB = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "name": "speech", "uid": "u"}
 RAYJOB = {"apiVersion": "ray.io/v1", "kind": "RayJob", "name": "speech", "uid": "u", "controller": True}
+WRAPPER = {**RAYJOB, "apiVersion": "workload.codeflare.dev/v1beta2", "kind": "AppWrapper"}
 CASES = {
     "an object that Fairway applied speaks for its attempt": ({"labels": LABELS}, ("speech-1", 2)),
     "a Job that JobSet made with the same labels does not": ({"labels": LABELS, "ownerReferences": [JOBSET]}, None),
@@ -20,6 +21,7 @@ CASES = {
         None,
     ),
     "nor does a RayCluster that KubeRay made of a RayJob": ({"labels": LABELS, "ownerReferences": [RAYJOB]}, None),
+    "nor does a Job that AppWrapper made of a component": ({"labels": LABELS, "ownerReferences": [WRAPPER]}, None),
     "an owner that controls nothing is no operator": (
         {"labels": LABELS, "ownerReferences": [{**JOBSET, "controller": False}]},
         ("speech-1", 2),

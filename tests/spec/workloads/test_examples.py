@@ -10,6 +10,7 @@ from fairway.cli.templates import written_out
 from fairway.domain.queue_policy import QueuePolicy
 from fairway.domain.quota.tree import ever_fits, leaf_of
 from fairway.wire.policy import Policy
+from fairway.workloads.gangs.pods import GANG
 from fairway.workloads.kinds import registry
 from fairway.workloads.kinds.generic import load_generic
 from fairway.workloads.member_copy import member_copy
@@ -44,7 +45,8 @@ def test_an_example_is_accepted_with_one_policy_and_a_quota(file: Path) -> None:
     for pods in workload.pod_sets:
         assert pods.requests
         assert ever_fits(path, {name: amount * pods.count for name, amount in pods.requests.items()}) is None
-    assert registry.read(without_ours(member_copy(manifest, "j", 1, KINDS)), KINDS) == workload
+    if GANG not in manifest:  # whose pods are several objects in a member
+        assert registry.read(without_ours(member_copy(manifest, "j", 1, KINDS)), KINDS) == workload
 
 
 def without_ours(value: Any) -> Any:
@@ -66,6 +68,7 @@ def test_every_kind_that_has_its_own_operator_has_an_example() -> None:
         "Job.batch/v1",
         "JobSet.jobset.x-k8s.io/v1alpha2",
         "TrainJob.trainer.kubeflow.org/v1alpha1",
+        "AppWrapper.workload.codeflare.dev/v1beta2",
         "RayJob.ray.io/v1",
         "RayCluster.ray.io/v1",
         "LeaderWorkerSet.leaderworkerset.x-k8s.io/v1",

@@ -125,6 +125,7 @@ def test_nothing_of_the_hub_reaches_the_member() -> None:
             "spec.suspend",
             [f"spec.{one}" for one in ("managedBy", f"{JOB_SET}.managedBy", f"{JOB_SET}.ttlSecondsAfterFinished")],
         ),
+        ("AppWrapper.workload.codeflare.dev/v1beta2", "spec.suspend", ["spec.managedBy"]),
         (
             "PyTorchJob.kubeflow.org/v1",
             "spec.runPolicy.suspend",
@@ -148,6 +149,19 @@ def test_the_copy_starts_and_stays(kind: str, suspend: str, gone: list[str]) -> 
     found = copied(manifest)
     assert [at(found, path) for path in gone] == [None] * len(gone)
     assert not suspend or at(found, suspend) is False
+
+
+def test_what_stands_in_an_appwrapper_starts_and_stays_as_well() -> None:
+    manifest = copy.deepcopy(next(case["manifest"] for case in CASES if case["case"] == "a pod and a set of Jobs"))
+    pod, jobs = (one["template"] for one in manifest["spec"]["components"])
+    pod["metadata"] |= {"finalizers": ["x/y"], "ownerReferences": [{}], "uid": "u"}
+    pod["spec"]["schedulingGates"] = [{"name": "fairway.io/fleet"}]
+    jobs["spec"] |= {"ttlSecondsAfterFinished": 1, "managedBy": "x"}
+    pod, jobs = (one["template"] for one in copied(manifest)["spec"]["components"])
+    assert pod["metadata"] == {"name": "etl", "labels": {**LABELS, POD_SET: "0-pod"}}
+    assert "schedulingGates" not in pod["spec"]
+    assert jobs["spec"].keys() == {"replicatedJobs"}
+    assert jobs["metadata"]["labels"] == LABELS
 
 
 def at(manifest: Any, path: str) -> Any:

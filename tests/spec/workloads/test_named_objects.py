@@ -19,6 +19,10 @@ def job(spec: Any, **metadata: Any) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Any", "metadata": metadata, "spec": spec}
 
 
+def wrapper(spec: Any) -> dict[str, Any]:
+    return {**job({"components": [{"template": job(spec)}]}), "kind": "AppWrapper"}
+
+
 @pytest.mark.parametrize(
     ("given", "want"),
     [
@@ -33,6 +37,13 @@ def job(spec: Any, **metadata: Any) -> dict[str, Any]:
                 classes=[("priorityClass", "high")], queues=[("spec.runPolicy.schedulingPolicy.queue", "vip")]
             ),
             id="class and queue of Kubeflow",
+        ),
+        pytest.param(
+            wrapper({"runPolicy": {"schedulingPolicy": {"priorityClass": "high", "queue": "vip"}}}),
+            NamedObjects(
+                classes=[("priorityClass", "high")], queues=[("spec.runPolicy.schedulingPolicy.queue", "vip")]
+            ),
+            id="of Kubeflow, in an AppWrapper",
         ),
         pytest.param(
             job({"podPriorityClassName": "high"}),

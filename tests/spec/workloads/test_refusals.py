@@ -128,6 +128,7 @@ def test_an_unknown_kind_is_refused_by_name(api_version: Any, kind: Any, field: 
 
 
 HEADS = {
+    "appwrapper": ("workload.codeflare.dev/v1beta2", "AppWrapper"),
     "trainjob": ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
     "jobset": ("jobset.x-k8s.io/v1alpha2", "JobSet"),
     "leaderworkerset": ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),

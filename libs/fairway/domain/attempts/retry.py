@@ -8,27 +8,29 @@ from fairway.wire.reasons import Code, Reason
 from fairway.wire.spec import NOTHING, Written
 
 
-def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:
-    """Ends the present attempt. With attempts left the job goes back to its queue at once, with the next attempt's
-    number and its first enqueue time; the queue lets it go only when nothing of the old attempt is left."""
+def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason, left: bool = False) -> Teller:
+    """Ends the present attempt, of which some may be `left` and still run. With attempts left the job goes back to its
+    queue at once, with the next attempt's number and its first enqueue time; the queue lets it go only when nothing of
+    the old attempt is left."""
     job = teller.job
     assert job is not None and job.spec is not None, "only an admitted job has attempts"
     number = spent(job)
     limit = job.spec.attempts
     if number >= limit:
         last = Reason(why.code, f"{why.text} (attempt {number} of {limit}; no attempts left)", why.field, why.remedy)
-        return given_up(teller, kind, last)
+        return given_up(teller, kind, last, left)
     return next_attempt(teller, kind, why)
 
 
-def given_up(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:
+def given_up(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason, left: bool = False) -> Teller:
     """Ends the job with its present attempt."""
     job = teller.job
     assert job is not None, "only a known job can end"
     cluster = job.cluster
     teller.say(kind, cluster=cluster, why=why, final=True)
-    # What failed by itself stays to be looked at; what was lost may still start, on room that is given away.
-    return teller.say(wire.Recall, cluster=cluster, why=why) if kind is wire.Lost else teller
+    # What failed by itself stays to be looked at; what was lost may still start, and what is left runs, on room that is
+    # given away.
+    return teller.say(wire.Recall, cluster=cluster, why=why) if left or kind is wire.Lost else teller
 
 
 def spent(job: Job) -> int:

@@ -24,7 +24,7 @@ from fairway.runtime import private_files
 _RUN_MS = 10_000
 # One where kube-scheduler places pods one by one, one where Volcano starts gangs, one under Koordinator.
 _OPERATORS = {
-    "north": ("training", "jax", "spark", "argo", "jobset", "trainer", "lws", "ray"),
+    "north": ("training", "jax", "spark", "argo", "jobset", "trainer", "lws", "ray", "appwrapper"),
     "south": ("volcano", "training-volcano"),
     "west": ("koordinator", "training", "spark"),
 }

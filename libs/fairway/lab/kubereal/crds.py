@@ -7,6 +7,7 @@ from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.sources.slim_definitions import slimmed
 from fairway.workloads.crds import definitions
+from fairway.workloads.hub.objects import WATCHED
 from fairway.workloads.kinds.registry import KINDS, referred_kinds
 from fairway.workloads.schedules.registry import SCHEDULES
 
@@ -15,7 +16,7 @@ async def define(plane: Plane, operators: Iterable[str], tools: Tools, *, hub: b
     """Installs the kinds of these operators, and waits until the API serves them.
 
     The kinds of an operator `training-volcano` are those of the module `training`. A hub gets the kinds of jobs, what
-    these refer to, their schedules, and Fairway's own.
+    these refer to, their schedules, the settings of operators that count there, and Fairway's own.
     """
     modules = sorted({name.partition("-")[0] for name in operators})
     found = [slimmed(path) for module in modules for path in tools.crds(module)]
@@ -41,4 +42,4 @@ async def install(api: PlaneAdmin, crds: list[Json]) -> None:
 def _is_of_hub(crd: Json) -> bool:
     spec = crd["spec"]
     keys = {f"{spec['names']['kind']}.{spec['group']}/{one['name']}" for one in spec["versions"]}
-    return not keys.isdisjoint((*KINDS, *referred_kinds(), *SCHEDULES))
+    return not keys.isdisjoint((*KINDS, *referred_kinds(), *SCHEDULES, *WATCHED))

@@ -22,6 +22,7 @@ from fairway.runtime.views.membership import Membership
 from fairway.runtime.views.tenancies import Tenancies
 from fairway.wire import fleet, subjects
 from fairway.wire.reasons import Refused
+from fairway.workloads.settings import volcano_queues
 from fairway.workloads.settings.policies import CLUSTER_WIDE, NAMESPACED
 from fairway.workloads.settings.policy_index import PoliciesInForce
 from fairway.workloads.settings.priority_classes import PriorityClasses
@@ -160,7 +161,8 @@ class Catalog:
     def _queue(self, name: str, manifest: _Manifest) -> None:
         self.queues.pop(name, None)
         if manifest is not None:
-            self.queues[name] = read_queue(manifest)
+            of_volcano = manifest.get("apiVersion") == volcano_queues.API_VERSION
+            self.queues[name] = (volcano_queues.read_volcano_queue if of_volcano else read_queue)(manifest)
 
 
 def _take_policy(to: Catalog, said: fleet.Configured, manifest: _Manifest) -> None:

@@ -6,15 +6,16 @@ from typing import Any
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.companions.named import KINDS
 from fairway.workloads.reading.fields import shown
+from fairway.workloads.reading.wrapped import wrapped
 
 _PLAIN = frozenset(kind.partition(".")[0] for kind in KINDS)
 _REMEDY = "apply it on the hub with kubectl apply -f: it goes along with every job whose pods name it"
 
 
 def apart(manifest: dict[str, Any]) -> Reason | None:
-    """Why this is no job, whatever its version; of a List what stands in it, too."""
+    """Why this is no job, whatever its version; of a List or an AppWrapper what stands in it, too."""
     items = manifest.get("items")
-    for one in (manifest, *(items if isinstance(items, list) else ())):
+    for one in (manifest, *(items if isinstance(items, list) else ()), *wrapped(manifest)):
         kind = one.get("kind") if isinstance(one, dict) else None
         if isinstance(kind, str) and kind in _PLAIN:
             meta = one.get("metadata")

@@ -71,7 +71,7 @@ def named(manifest: dict[str, Any], kind: Kind, text: bytes = b"\\") -> tuple[Na
     # Most jobs name nothing. That shows soonest in the text, unless something there is escaped.
     if b"\\" not in text and not any(word in text for word in _WORDS):
         return ()
-    found = dict.fromkeys(_walk(manifest.get("spec")))
+    found = dict.fromkeys(_walk([manifest.get("spec"), manifest.get("gang")]))
     kept = {one for one in found if _goes(one, kind)}
     if len(kept) > MOST:
         told = f"names {len(kept)} ConfigMaps, Secrets, service accounts and claims"

@@ -11,7 +11,9 @@ _SPEC = obj(
             " FIFO: Block, in order of time alone.",
             enum=list(POLICIES),
         ),
-        "priority": whole("Without effect yet: queues are not ordered among each other."),
+        "priority": whole(
+            "Where jobs of several queues wait for the same, those of the queue with the highest number come first."
+        ),
         "priorityClassName": text("Would give the priority where it is not set; without effect, as that is."),
     }
 )

@@ -16,7 +16,7 @@ from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.kinds.registry import KINDS, read_unchecked
-from fairway.workloads.settings import tenant_profiles
+from fairway.workloads.settings import tenant_profiles, volcano_queues
 from fairway.workloads.settings.policies import CLUSTER_WIDE, GROUPS, NAMESPACED, is_policy, read_policy
 from fairway.workloads.settings.priority_classes import read_priority_class
 from fairway.workloads.settings.queues import queue_of, read_queue
@@ -32,7 +32,7 @@ NAMESPACE = "Namespace.v1"
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-# What the hub sets for the fleet, as `Kind.group/version`, with who reads it.
+# What is set for the fleet, as `Kind.group/version`, with who reads it.
 SETTINGS: Mapping[str, Callable[[Json], object]] = {
     **{f"{kind}.{group}": read_policy for kind in (NAMESPACED, CLUSTER_WIDE) for group in GROUPS},
     f"{CLASS}.scheduling.k8s.io/v1": read_priority_class,
@@ -40,7 +40,9 @@ SETTINGS: Mapping[str, Callable[[Json], object]] = {
     "Queue.scheduling.x-k8s.io/v1alpha1": read_queue,
     f"{tenant_profiles.KIND}.{tenant_profiles.API_VERSION}": tenant_profiles.read_tenant_profile,
 }
-WATCHED = (*SETTINGS, NAMESPACE)
+# What the hub sets besides, and no other door.
+_READERS = {**SETTINGS, volcano_queues.KIND: volcano_queues.read_volcano_queue}
+WATCHED = (*_READERS, NAMESPACE)
 # Kinds of settings without a namespace.
 WIDE = frozenset({CLUSTER_WIDE, CLASS, tenant_profiles.KIND})
 
@@ -85,7 +87,7 @@ class HubObject(Struct, frozen=True, dict=True):
     def understood(self) -> tuple[object, tuple[Reason, ...]]:
         """What it sets, as its reader understands it, or why it does not; neither of what is no setting."""
         try:
-            return (SETTINGS[self.kind](self.manifest) if self.kind in SETTINGS else None), ()
+            return (_READERS[self.kind](self.manifest) if self.kind in _READERS else None), ()
         except Refused as error:
             return None, error.reasons
 
@@ -154,26 +156,26 @@ def cleaned(manifest: Json, keep_version: bool = False) -> Json:
 def problems_of(one: HubObject, admin: frozenset[str] = SYSTEM_NAMESPACES.admin) -> tuple[Reason, ...]:
     """Why a settings object cannot be taken, whatever else is in force. `admin` are the namespaces of those who run the
     fleet."""
-    if misplaced(one.key, admin):
+    if misplaced(one.kind, one.key, admin):
         text = f"{one.plain} {one.namespace}/{one.name} would rule over all tenants, from where a tenant may be"
         remedy = f"apply it in {' or '.join(sorted(admin))}, and delete it here (FAIRWAY_ADMIN_NAMESPACES says where)"
         return (Reason(Code.FORBIDDEN, text, "metadata.namespace", remedy),)
     return one.understood[1]
 
 
-def misplaced(key: Key, admin: frozenset[str]) -> bool:
+def misplaced(kind: str, key: Key, admin: frozenset[str]) -> bool:
     """A quota tree or a queue is where a tenant might have put it. One that is in force all the same, since before
-    this was asked, gives way to one in its place."""
-    return key[0] in (TREE, QUEUE) and key[1] not in admin
+    this was asked, gives way to one in its place. `kind` is that with its group."""
+    return key[0] in (TREE, QUEUE) and key[1] not in admin and kind != volcano_queues.KIND
 
 
 def rival_of(one: HubObject, holder: Key, kind: str, admin: frozenset[str]) -> Reason | None:
     """Why an object cannot be taken while this `holder`, whose kind with its group is `kind`, is in force where there
     can be only one; None when it is the same, or gives way."""
-    if (holder == one.key and kind == one.kind) or misplaced(holder, admin):
+    if (holder == one.key and kind == one.kind) or misplaced(kind, holder, admin):
         return None
     group = kind.partition(".")[2]
-    text = f"{holder[0]} {holder[1]}/{holder[2]} of {group} is in force, and there is one for {one.only}"
+    text = f"{holder[0]} {'/'.join(filter(None, holder[1:]))} of {group} is in force, and there is one for {one.only}"
     remedy = "change that one, or delete it: then this one is taken"
     return Reason(Code.ANOTHER_IN_FORCE, text, "metadata.name", remedy)
 

@@ -3,7 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS
 from fairway.wire.reasons import Reason
@@ -16,6 +18,15 @@ from fairway.workloads.reading.fields import Field
 from fairway.workloads.references import Find, WrittenOut
 
 Path = tuple[str | int, ...]
+
+
+class WrappedObject(NamedTuple):
+    """An object of another kind that stands whole in a manifest, at a path; `prefix` is what the names of its pod sets
+    begin with there."""
+
+    kind: "Kind"
+    at: Path
+    prefix: str
 
 
 class Kind(ABC):
@@ -79,6 +90,10 @@ class Kind(ABC):
     @abstractmethod
     def priority(self, manifest: Field) -> str: ...
 
+    def queue(self, manifest: Field) -> str:
+        """The queue of a whole cluster that it is in, where its operator knows such; empty: that of everybody."""
+        return ""
+
     @abstractmethod
     def label_paths(self, manifest: Mapping[str, Any]) -> Iterable[Path]:
         """For a valid manifest, the place of every mapping whose `labels` reach pods."""
@@ -134,6 +149,10 @@ class Kind(ABC):
         the content of each. The copy is not changed."""
         return copy, {}
 
+    def wrapped_objects(self, manifest: dict[str, Any]) -> Iterable[WrappedObject]:
+        """Of a valid manifest: the objects that its operator makes just as they stand in it."""
+        return ()
+
     def changes_in_place(self, manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
         """Of the fields that are `in_place` those that are so for this valid manifest."""
         return self.in_place
@@ -164,3 +183,7 @@ def first_text(*fields: Field) -> str:
         if text := field.text():
             return text
     return ""
+
+
+def prefixed(pods: PodSet, prefix: str) -> PodSet:
+    return replace(pods, name=f"{prefix}{pods.name}") if prefix else pods

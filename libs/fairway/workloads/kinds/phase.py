@@ -13,10 +13,11 @@ UNKNOWN = "unknown"
 
 class Phase(Struct, frozen=True):
     """What a member cluster's status means. `state` is pending, running (the gang is up), succeeded, failed or unknown
-    (says nothing either way)."""
+    (says nothing either way). `left`: it is over, and some of its pods still run."""
 
     state: str
     text: str = ""
+    left: bool = False
 
 
 def condition(status: Field, kind: str) -> Field | None:

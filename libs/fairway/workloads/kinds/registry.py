@@ -9,6 +9,7 @@ from fairway.domain.resources import LARGEST
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Workload
+from fairway.workloads.appwrapper.appwrapper import AppWrapper
 from fairway.workloads.kinds.batch_job import JOB
 from fairway.workloads.kinds.jobset import JOBSET
 from fairway.workloads.kinds.kind import Kind
@@ -43,6 +44,9 @@ _BUILT_IN: tuple[Kind, ...] = (
     POD,
 )
 _known: dict[str, Kind] = {kind.key: kind for kind in _BUILT_IN}
+# Components may be of any of them, and of what is declared.
+APPWRAPPER = AppWrapper(_known)
+_known[APPWRAPPER.key] = APPWRAPPER
 KINDS: Mapping[str, Kind] = MappingProxyType(_known)
 
 # Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
@@ -122,11 +126,13 @@ def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Wo
     gang = kind.gang(root, pods)
     _check_totals(root["spec"], Workload(kind.api_version, kind.name, namespace, name, pods, gang))
     priority = kind.priority(root)
+    kind.queue(root)
     problems.stop()
     for path in kind.label_paths(manifest):
         _check_metadata(root.at(*path))
     problems.stop()
-    return Workload(kind.api_version, kind.name, namespace, name, pods, gang, priority)
+    wrapped = tuple(sorted({one.kind.key for one in kind.wrapped_objects(manifest)}))
+    return Workload(kind.api_version, kind.name, namespace, name, pods, gang, priority, wrapped)
 
 
 def status(

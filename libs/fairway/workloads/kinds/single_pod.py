@@ -1,7 +1,8 @@
 """Pod of v1: one that no controller owns is a job of one pod.
 
 In a member it is the job's object and its pod at once. On the hub it waits behind a scheduling gate of its own, as
-elsewhere a job with `managedBy` does: nobody but Fairway takes it anywhere. What is one of a gang is none by itself.
+elsewhere a job with `managedBy` does: nobody but Fairway takes it anywhere. What is one of a gang is none by itself:
+the gang's job is the pod whose name comes first, with the others in it (workloads/gangs).
 """
 
 import re
@@ -10,29 +11,27 @@ from typing import Any
 
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.gangs import pods as gang
+from fairway.workloads.gangs.found_gang import written_out
 from fairway.workloads.hub_status import entries
 from fairway.workloads.kinds.gated_status import ENDS
 from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, condition, said, told
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.reading.fields import Field
-from fairway.workloads.reading.pods import read_pod_set
+from fairway.workloads.references import Find, WrittenOut
 
 Json = dict[str, Any]
-# On the hub: it is for the fleet, and no scheduler there takes it (deploy/hub/managed-by.yaml).
-FLEET_GATE = "fairway.io/fleet"
 # In a member: a pod that is a job's object, and not only of a job.
 ALONE_LABEL = "fairway.io/alone"
-# By these a pod says that it starts together with others: labels and annotations of Koordinator, scheduler-plugins,
-# Volcano, Kueue and YuniKorn.
+# By these a pod says that it starts together with others, and not with how many: labels and annotations of Koordinator,
+# scheduler-plugins, Volcano and YuniKorn.
 _GANG_LABELS = (
     "pod-group.scheduling.sigs.k8s.io",
     "pod-group.scheduling.sigs.k8s.io/name",
     "scheduling.x-k8s.io/pod-group",
-    "kueue.x-k8s.io/pod-group-name",
 )
 _GANG_ANNOTATIONS = (
-    "gang.scheduling.koordinator.sh/name",
     "scheduling.k8s.io/group-name",
     "scheduling.volcano.sh/group-name",
     "yunikorn.apache.org/task-group-name",
@@ -48,6 +47,7 @@ _AWAY = tuple(
     for what in ("not-ready", "unreachable")
 )
 _CONTAINERS = ("initContainers", "containers")
+_REMEDY = "say it by the marks of Kueue or of Koordinator on each pod, or make one Job, JobSet or Volcano Job of them"
 
 
 class SinglePod(Kind):
@@ -63,41 +63,43 @@ class SinglePod(Kind):
     let_go = ("spec.schedulingGates", "take every gate but Fairway's away to submit it")
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
-        if why := self.one_of_several(manifest.value):
-            manifest.at(*_way(why.field)).wrong(why.text, why.remedy, why.code)
-        for gate in manifest["spec"]["schedulingGates"].items():
-            if gate["name"].text() != FLEET_GATE:
-                gate.wrong("keeps the pod back, and nobody lifts it in a member", "take it away, then submit the pod")
-        return (read_pod_set("pod", 1, manifest),)
+        gang.check(manifest)
+        for pod in gang.pods_of(manifest):
+            if why := self.one_of_several(pod.value):
+                pod.at(*_way(why.field)).wrong(why.text, why.remedy, why.code)
+            for gate in pod["spec"]["schedulingGates"].items():
+                if gate["name"].text() != gang.FLEET_GATE:
+                    gate.wrong("keeps the pod back, and nobody lifts it in a member", "take it away, then submit it")
+        return gang.pod_sets(manifest)
+
+    def written_out(self, manifest: Json, find: Find) -> WrittenOut:
+        return written_out(manifest, find)
 
     def phase(self, workload: Workload, manifest: Field) -> Phase:
+        """`status.gang` has those of the other pods, by name."""
         status = manifest["status"]
-        match status["phase"].value:
-            case "Succeeded":
-                return Phase(SUCCEEDED, _why(status))
-            case "Failed":
-                return Phase(FAILED, _why(status))
-            case "Running":
-                up = condition(status, "Ready") or _containers_up(status)
-                return Phase(RUNNING, "it is up") if up else Phase(PENDING, _why(status) or "it is not ready")
-            case "Unknown":
-                return Phase(UNKNOWN, _why(status))
-        return Phase(PENDING, _why(status) or "it has no node yet")
+        if not status[gang.GANG].given:
+            return _phase(status)
+        phases = {name: _phase(one) for name, one in status[gang.GANG].pairs()}
+        leader = str(manifest["metadata"]["name"].value or "")
+        return gang.together({leader: _phase(status), **phases}, sum(one.count for one in workload.pod_sets))
 
     def priority(self, manifest: Field) -> str:
         return first_text(manifest.at("spec", "priorityClassName"))
 
     def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
-        yield ("metadata",)
+        return gang.places(manifest)
 
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
-        yield of_template(manifest)
+        return (of_template(one) for one in gang.pods_of(manifest))
 
     def set_labels(self, manifest: Json, labels: Mapping[str, str]) -> None:
         super().set_labels(manifest, {**labels, ALONE_LABEL: "true"})
 
     def prepare(self, copy: Json) -> None:
+        """The leader of a gang is a pod of its own there."""
         copy["spec"].pop("schedulingGates", None)  # none but the fleet's is let in
+        copy.pop(gang.GANG, None)
 
     def as_written(self, manifest: Json) -> Json:
         spec = manifest.get("spec")
@@ -115,10 +117,10 @@ class SinglePod(Kind):
         return {**manifest, "spec": kept}
 
     def suspended(self, manifest: Mapping[str, Any]) -> bool:
-        return any(one.get("name") != FLEET_GATE for one in _entries(manifest.get("spec"), "schedulingGates"))
+        return any(one.get("name") != gang.FLEET_GATE for one in _entries(manifest.get("spec"), "schedulingGates"))
 
     def for_the_fleet(self, manifest: Mapping[str, Any]) -> bool:
-        return any(one.get("name") == FLEET_GATE for one in _entries(manifest.get("spec"), "schedulingGates"))
+        return any(one.get("name") == gang.FLEET_GATE for one in _entries(manifest.get("spec"), "schedulingGates"))
 
     def runs_there(self, manifest: Mapping[str, Any]) -> bool:
         spec = manifest.get("spec")
@@ -140,9 +142,23 @@ class SinglePod(Kind):
         return None
 
 
+def _phase(status: Field) -> Phase:
+    match status["phase"].value:
+        case "Succeeded":
+            return Phase(SUCCEEDED, _why(status))
+        case "Failed":
+            return Phase(FAILED, _why(status))
+        case "Running":
+            up = condition(status, "Ready") or _containers_up(status)
+            return Phase(RUNNING, "it is up") if up else Phase(PENDING, _why(status) or "it is not ready")
+        case "Unknown":
+            return Phase(UNKNOWN, _why(status))
+    return Phase(PENDING, _why(status) or "it has no node yet")
+
+
 def _gang(field: str, who: str) -> Reason:
-    text = f"{who} that it starts together with other pods, and gangs of pods are no jobs yet"
-    return Reason(Code.GANG_OF_PODS, text, field, "make one Job, JobSet or Volcano Job of these pods")
+    text = f"{who} that it starts together with other pods, and does not say with how many"
+    return Reason(Code.GANG_OF_PODS, text, field, _REMEDY)
 
 
 def _way(path: str) -> tuple[str, ...]:

@@ -19,9 +19,11 @@ from fairway.workloads.pod_security.tenant import priority as check_priority
 from fairway.workloads.pod_security.tenant import scheduler as check_scheduler
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, shown
-from fairway.workloads.reading.names import is_namespace
+from fairway.workloads.reading.names import is_namespace, read_name
 from fairway.workloads.reading.pods import MOST_POD_SETS, read_pod_set, read_replicas
 
+# The queue that every installation has, and that a Job without one gets.
+EVERYBODYS = "default"
 _STATES = {
     "": PENDING,
     "Pending": PENDING,
@@ -94,6 +96,10 @@ class VolcanoJob(Kind):
             spec["priorityClassName"],
             *(task.at("template", "spec", "priorityClassName") for task in spec["tasks"].items(MOST_POD_SETS)),
         )
+
+    def queue(self, manifest: Field) -> str:
+        field = manifest["spec"]["queue"]
+        return "" if field.text() in ("", EVERYBODYS) else read_name(field)
 
     def label_paths(self, manifest: Mapping[str, Any]) -> Iterator[Path]:
         for index in range(len(manifest["spec"]["tasks"])):

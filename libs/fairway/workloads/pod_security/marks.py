@@ -12,6 +12,8 @@ from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import shown
 
+# What an AppWrapper's controller counts as its pods, and deletes with them, and whose it says that one is.
+_WRAPPER = "workload.codeflare.dev"
 # Ends of the part before the slash: of Koordinator and of Volcano with all that is below them.
 _DOMAINS = ("koordinator.sh", "volcano.sh")
 # kube-scheduler's own, of the time before priorities.
@@ -23,6 +25,7 @@ _HARMLESS = frozenset(
         "scheduling.volcano.sh/queue-name",
         "volcano.sh/queue-name",
         *(f"{_GANG}{name}" for name in ("min-available", "mode", "name", "total-number")),
+        *(f"{_WRAPPER}/{name}" for name in ("user", "userid")),
         *(f"volcano.sh/{name}" for name in ("job-type", "numa-topology-policy", "preemptable", "task-spec")),
     )
 )
@@ -34,7 +37,7 @@ _CLASSES = ("", "LSE", "LSR", "LS", "BE")
 def obeyed(key: str) -> bool:
     """Whether a label or annotation of this name is one that has to be known."""
     domain = key.partition("/")[0]
-    return domain.endswith(_DOMAINS) or domain == _ALPHA
+    return domain.endswith(_DOMAINS) or domain in (_ALPHA, _WRAPPER)
 
 
 def quiet_marks(labels: Any) -> bool:

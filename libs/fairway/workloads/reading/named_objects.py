@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from fairway.domain.quota.tree import QUOTA_LABELS
+from fairway.workloads.reading.wrapped import wrapped
 
 _CLASS = "classes"
 _LEAF = "leaves"
@@ -47,7 +48,8 @@ def claims(manifest: dict[str, Any], text: bytes) -> NamedObjects:
     # Most jobs name nothing. That shows soonest in the text, unless something there is escaped.
     if b"\\" in text or any(word in text for word in _WORDS):
         _walk(found, manifest)
-    _of_itself(found, manifest)
+    for one in (manifest, *wrapped(manifest)):
+        _of_itself(found, one)
     return NamedObjects(*([(key, name) for name, key in found[kind].items()] for kind in (_CLASS, _LEAF, _QUEUE)))
 
 

@@ -28,6 +28,5 @@ class CronJob(ScheduleKind):
         spec = {"managedBy": _FLEET, **template["spec"]}
         return self._object(manifest, at // 60_000, {**meta, "annotations": notes}, spec)
 
-    def status(self, runs: Sequence[Run], at: int | None, namespace: str) -> Json:
-        made = {"lastScheduleTime": stamp(at)} if at is not None else {}
-        return {**made, "active": self._active(runs, namespace) or None}
+    def status(self, runs: Sequence[Run], namespace: str) -> Json:
+        return {"active": self._active(runs, namespace) or None}

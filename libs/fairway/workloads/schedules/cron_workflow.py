@@ -2,12 +2,10 @@
 one that is forbidden is left out, and the run's name ends with the seconds of when it was meant.
 """
 
-from collections.abc import Sequence
-
 from msgspec import structs
 
 from fairway.workloads.reading.fields import Field
-from fairway.workloads.schedules.schedule import Json, Run, Schedule, ScheduleKind, check_given, check_marks, stamp
+from fairway.workloads.schedules.schedule import Json, Schedule, ScheduleKind, check_given, check_marks, stamp
 
 _LABEL = "workflows.argoproj.io/cron-workflow"
 _SCHEDULED = "workflows.argoproj.io/scheduled-time"
@@ -45,7 +43,3 @@ class CronWorkflow(ScheduleKind):
         notes = {**(meta.get("annotations") or {}), _SCHEDULED: stamp(at)}
         spec = manifest["spec"]["workflowSpec"]
         return self._object(manifest, at // 1_000, {"labels": labels, "annotations": notes}, spec)
-
-    def status(self, runs: Sequence[Run], at: int | None, namespace: str) -> Json:
-        made = {"lastScheduledTime": stamp(at)} if at is not None else {}
-        return {**made, "active": self._active(runs, namespace)}

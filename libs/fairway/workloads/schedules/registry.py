@@ -10,3 +10,5 @@ from fairway.workloads.schedules.scheduled_spark_application import ScheduledSpa
 SCHEDULES: Mapping[str, ScheduleKind] = {
     one.key: one for one in (CronJob(), CronWorkflow(), ScheduledSparkApplication())
 }
+# The kinds of their runs.
+RUNS = frozenset(one.run for one in SCHEDULES.values())

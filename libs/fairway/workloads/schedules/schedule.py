@@ -14,6 +14,8 @@ Json = dict[str, Any]
 ALLOW = "Allow"
 FORBID = "Forbid"
 REPLACE = "Replace"
+# Runs that a status names, and that nobody has seen: no more of them are asked for.
+_MOST_ACTIVE = 20
 
 
 class Schedule(Struct, frozen=True):
@@ -102,9 +104,21 @@ class ScheduleKind:
         """The object of the run that was meant for `at`: named as the kind's own controller names it."""
         raise NotImplementedError
 
-    def status(self, runs: Sequence[Run], at: int | None, namespace: str) -> Json:
-        """What of its status changes (a merge patch) when these runs are under way, and that of `at` was made last."""
-        raise NotImplementedError
+    def status(self, runs: Sequence[Run], namespace: str) -> Json:
+        """What its status says of these runs, as a merge patch: those that are under way."""
+        return {"active": self._active(runs, namespace)}
+
+    def made(self, name: str, at: int, following: int | None) -> Json:
+        """What its status says when the run of that name was made, that was meant for `at`; the next one is meant for
+        `following`."""
+        return {self.last: stamp(at)}
+
+    def active_names(self, manifest: Json) -> list[str]:
+        """Of the runs that are under way, by its status."""
+        status = manifest.get("status")
+        active = status.get("active") if isinstance(status, dict) else None
+        names = (one.get("name") for one in active if isinstance(one, dict)) if isinstance(active, list) else ()
+        return [name for name in names if isinstance(name, str)][:_MOST_ACTIVE]
 
     def _active(self, runs: Sequence[Run], namespace: str) -> list[Json]:
         kind, _, version = self.run.partition(".")
@@ -125,6 +139,18 @@ class ScheduleKind:
             "metadata": {**kept, **name, "ownerReferences": [owner]},
             "spec": spec,
         }
+
+
+def unlike(shown: Any, wanted: Json) -> bool:
+    """Whether a status says something else of its runs. A controller adds versions to its references."""
+    known = shown if isinstance(shown, dict) else {}
+    return any(_essence(known.get(name)) != _essence(value) for name, value in wanted.items())
+
+
+def _essence(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value or None
+    return sorted(str(one.get("uid")) if isinstance(one, dict) else str(one) for one in value) or None
 
 
 def millis(text: str) -> int:

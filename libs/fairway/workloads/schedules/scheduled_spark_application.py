@@ -32,11 +32,20 @@ class ScheduledSparkApplication(ScheduleKind):
         labels = {**(meta.get("labels") or {}), _LABEL: meta["name"]}
         return self._object(manifest, at * 1_000_000, {"labels": labels}, manifest["spec"]["template"])
 
-    def status(self, runs: Sequence[Run], at: int | None, namespace: str) -> Json:
+    def status(self, runs: Sequence[Run], namespace: str) -> Json:
         ended = sorted((one for one in runs if one.ended), key=lambda one: one.created, reverse=True)
-        shown: Json = {
+        return {
             "scheduleState": "Scheduled",
             "pastSuccessfulRunNames": [one.name for one in ended if one.well],
             "pastFailedRunNames": [one.name for one in ended if not one.well],
         }
-        return {**shown, "lastRun": stamp(at)} if at is not None else shown
+
+    def made(self, name: str, at: int, following: int | None) -> Json:
+        then = {"nextRun": stamp(following)} if following is not None else {}
+        return {"lastRun": stamp(at), "lastRunName": name, **then}
+
+    def active_names(self, manifest: Json) -> list[str]:
+        """The last run may be under way."""
+        status = manifest.get("status")
+        name = status.get("lastRunName") if isinstance(status, dict) else None
+        return [name] if isinstance(name, str) else []

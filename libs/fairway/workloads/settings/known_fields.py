@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from fairway.domain.quota.tree import ALLOW_NAMESPACES
 from fairway.domain.tenancy.submission_limits import MAX_PENDING, MAX_RATE
-from fairway.workloads.settings import policies, queues, quota_trees, tenant_profiles
+from fairway.workloads.settings import policies, queues, quota_trees, tenant_profiles, volcano_queues
 
 
 class Meaning(Enum):
@@ -108,7 +108,6 @@ _TREE: Fields = {
     "spec": {"root": {**_NODE, "name": NotActedOn("the root is called root", (quota_trees.ROOT,))}},
 }
 
-_NOT_ORDERED = NotActedOn("queues are not ordered among each other: each lets its own jobs go")
 _QUEUES_OWN: Fields = {
     f"{product}/{key}": meaning
     for product in ("kube-queue", "koord-queue")
@@ -135,9 +134,31 @@ _QUEUE: Fields = {
     },
     "spec": {
         "queuePolicy": READ,
-        "priority": _NOT_ORDERED,
-        "priorityClassName": _NOT_ORDERED,
+        "priority": READ,
+        "priorityClassName": NotActedOn("a queue is ordered by spec.priority alone"),
         "admissionChecks": NotActedOn("jobs are let go without such checks"),
+    },
+}
+
+_SHARES = NotActedOn("what a queue gets is its order, and the quota of its jobs' leaves")
+_AT_MOST = NotActedOn("what its jobs use at once is bounded by the max of their leaves in the ElasticQuotaTree")
+_FLAT = NotActedOn("queues lie side by side; a hierarchy is that of the ElasticQuotaTree")
+_VOLCANO_QUEUE: Fields = {
+    **_HEAD,
+    "metadata": {
+        "annotations": {"volcano.sh/*": _FLAT, **_QUEUES_OWN, queues.LEAF_ANNOTATION: READ, "*": READ},
+        "*": READ,
+    },
+    "spec": {
+        "priority": READ,
+        # No job has to go for another one, whatever it says.
+        "reclaimable": READ,
+        "weight": NotActedOn(_SHARES.text, (1,)),
+        **dict.fromkeys(("deserved", "guarantee"), _SHARES),
+        "capability": _AT_MOST,
+        "parent": NotActedOn(_FLAT.text, ("root",)),
+        # Of what other versions of Volcano have there is none that is acted on.
+        "*": _NOBODYS,
     },
 }
 
@@ -150,5 +171,6 @@ KNOWN: Mapping[str, Fields] = {
     },
     f"{quota_trees.KIND}.{quota_trees.API_VERSION}": _TREE,
     f"{queues.KIND}.{queues.API_VERSION}": _QUEUE,
+    volcano_queues.KIND: _VOLCANO_QUEUE,
     f"{tenant_profiles.KIND}.{tenant_profiles.API_VERSION}": _PROFILE,
 }

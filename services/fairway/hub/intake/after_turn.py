@@ -37,7 +37,7 @@ def after_turn(view: View, made: Decision, now: int) -> None:
 def _waits(view: View, known: JobObject, held: HeldObject | None, now: int) -> None:
     one = known.one
     code = held.why.code if held is not None and not known.refused else None
-    if code is Code.SUSPENDED:
+    if code is Code.SUSPENDED or known.leader:
         view.turns.leave(one)
     elif code in _LATER and held is not None:
         view.turns.until[one.uid] = now + _LATER[code]
@@ -47,4 +47,7 @@ def _waits(view: View, known: JobObject, held: HeldObject | None, now: int) -> N
         view.turns.until[one.uid] = now + _LEAST_MS  # who has its name is read then
     else:
         lacks = lacking(view, one)
+        if code is Code.GANG_OF_PODS and lacks is None:
+            view.turns.until[one.uid] = now + PENDING_MS  # what another of its pods lacks
+            return
         view.turns.wait(one, lacks[0] if lacks else None)

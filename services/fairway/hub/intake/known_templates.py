@@ -5,8 +5,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct, structs
 
+from fairway.hub.intake.known_gangs import KnownGangs
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import Template
+from fairway.workloads.gangs.found_gang import POD
 from fairway.workloads.hub.objects import HubObject
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.references import Reference, Referenced, WrittenOut
@@ -22,10 +24,12 @@ class WrittenObject(Struct, frozen=True):
 
 
 class KnownTemplates:
-    """`there` are those that the hub has, `places` which message told of each last; `uses` has what each object of a
-    job refers to, there or not, by its uid, and `users` the same the other way round."""
+    """`there` are those that the hub has, `places` which message told of each last; `gangs` are those of pods, which
+    refer to each other. `uses` has what each object of a job refers to, there or not, by its uid, and `users` the same
+    the other way round."""
 
     def __init__(self) -> None:
+        self.gangs = KnownGangs()
         self.there: dict[Reference, Referenced] = {}
         self.places: dict[Reference, int] = {}
         self.uses: dict[str, tuple[Reference, ...]] = {}
@@ -48,13 +52,26 @@ class KnownTemplates:
         made = self._made(one)
         if made.wrong:
             return WrittenObject(one, (), made.wrong)
-        found = tuple(self.there[name].template for name in made.used if name in self.there)
-        return WrittenObject(structs.replace(one, manifest=made.manifest), found)
+        return WrittenObject(structs.replace(one, manifest=made.manifest), self._copied(one.uid, made.used))
+
+    def _copied(self, uid: str, used: Iterable[Reference]) -> tuple[Template, ...]:
+        found = filter(None, map(self._find, used))
+        return tuple(one for each in found for one in each.templates if one.uid != uid)
+
+    def _find(self, reference: Reference) -> Referenced | None:
+        return self.gangs.get(reference) if reference.kind == POD else self.there.get(reference)
+
+    def see_pod(self, one: HubObject, counts: bool) -> tuple[Reference, ...]:
+        """A pod as it is now, which `counts` as one that is to start. Returns the gangs that are others by that."""
+        changed = self.gangs.see(one, counts)
+        if changed:
+            self._last = None
+        return changed
 
     def _made(self, one: HubObject) -> WrittenOut:
         """An object is asked about several times in a row."""
         if self._last is None or self._last[0] is not one:
-            self._last = (one, KINDS[one.kind].written_out(one.manifest, self.there.get))
+            self._last = (one, KINDS[one.kind].written_out(one.manifest, self._find))
         return self._last[1]
 
     def note(self, one: HubObject) -> None:
@@ -77,6 +94,9 @@ class KnownTemplates:
 
     def others(self, uid: str, templates: tuple[Template, ...]) -> bool:
         """Whether an object would be written out otherwise by now than with these."""
-        before = {Reference(one.kind, one.namespace, one.name): one.digest for one in templates}
-        now = {name: self.there[name].digest for name in self.uses.get(uid, ()) if name in self.there}
-        return before != now
+        now = self._copied(uid, self.uses.get(uid, ()))
+        return {_which(one) for one in templates} != {_which(one) for one in now}
+
+
+def _which(one: Template) -> tuple[str, str, str, str]:
+    return one.kind, one.namespace, one.name, one.digest

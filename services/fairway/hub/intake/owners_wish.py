@@ -1,16 +1,21 @@
 """What the owner of an object wants of a job that is there: that it says something else, waits, or ends. Pure."""
 
+from collections.abc import Iterator
+
 from fairway.domain.decision import Call, Decision, Heard, Reminder, Say, Step
 from fairway.domain.held_object import released
 from fairway.domain.job import Job, State
 from fairway.domain.submission import HUB_CLIENT, Asked, Submission, cancellation, holding, revision
 from fairway.hub.calls import LOOK, MANIFEST, FoundObject, Place, failed
+from fairway.hub.gang_pods import pods_of, teller
 from fairway.hub.job_object import JobObject, ref_of, suspended, wish_of
 from fairway.hub.messages import ObjectSeen, Orphan, Tell, Unbind, Wish
 from fairway.hub.telling.bindings import name_of
 from fairway.hub.telling.pending_update import SOON_MS
 from fairway.hub.view import View
 from fairway.wire.reasons import Reason
+from fairway.wire.spec import JobSpec
+from fairway.workloads.gangs.found_gang import POD
 from fairway.workloads.hub.objects import HubObject, cleaned, of_hub
 
 # Its submission is on its way to admission: it is looked at again after this long (ms).
@@ -33,7 +38,7 @@ def changed(view: View, heard: Heard[object], known: JobObject, one: HubObject, 
     if job.ended or job.cancelling or job.spec is None:
         return Decision()
     words = _held(job, known, now)
-    if wish.said != wish.digest and not _only_templates(view, job, one):
+    if wish.said != wish.digest and not _only_templates(view, job, one) and not _other_pods(view, job, one):
         if not wish.said and not heard.outcomes:  # by another process: what it said is in the record
             return Decision(calls=(Call(MANIFEST, "", job.id, job.attempt, job.spec.manifest),))
         if not wish.said and failed(heard):
@@ -47,6 +52,12 @@ def _only_templates(view: View, job: Job, one: HubObject) -> bool:
     if job.spec is None or job.spec.hub is None or not one.refers or job.spec.hub.wish != wish_of(one):
         return False
     return job.state not in _WAITS or bool(view.templates.written(one).wrong)
+
+
+def _other_pods(view: View, job: Job, one: HubObject) -> bool:
+    """Which pods are of a gang stays with the job. What its leader says without the others is nothing."""
+    pods = {pod.uid for pod in pods_of(job)}
+    return bool(pods) and pods != {pod.uid for pod in view.templates.written(one).templates if pod.kind == POD}
 
 
 def _held(job: Job, known: JobObject, now: int) -> tuple[Say, ...]:
@@ -99,11 +110,16 @@ def gone(view: View, uid: str, now: int) -> Decision:
     one = left.one
     job = view.jobs.get(left.job)
     over = job is not None and job.state in NOWHERE
-    words = (cancellation(left.job, one.namespace, of_hub(one.namespace, uid), now),) if left.submitted else ()
+    with_gang = bool(left.leader) and (job is None or not (job.ended or job.cancelling))
+    words: tuple[Say, ...] = ()
+    if left.submitted or with_gang:
+        words = (cancellation(left.job, one.namespace, of_hub(one.namespace, uid), now),)
     writes = released(left.held) if left.held else ()
     step = (Step(writes, () if over else words),) if writes or (words and not over) else ()
     done = (*left.pending.ids, *left.pending.over)
-    return Decision(step, reminders=(Reminder(Unbind(one.namespace, name_of(one), uid)),), done=done)
+    said = teller(view, job) if pods_of(job) else None
+    told = (Reminder(Tell(said.one.uid, now)),) if said is not None else ()
+    return Decision(step, reminders=(Reminder(Unbind(one.namespace, name_of(one), uid)), *told), done=done)
 
 
 def orphan(view: View, heard: Heard[object], message: Orphan, now: int) -> Decision:
@@ -113,21 +129,31 @@ def orphan(view: View, heard: Heard[object], message: Orphan, now: int) -> Decis
         return Decision()
     if not view.objects.listed:
         return Decision(again_in=_AGAIN_MS)
-    if job.hub_uid in view.objects:
+    places = tuple(_places(job, job.spec))
+    if all(one.uid in view.objects for one in places):
         return Decision(reminders=(Reminder(Tell(job.hub_uid, now + SOON_MS), SOON_MS),))
-    work = job.spec.workload
     if not heard.outcomes:
-        return Decision(calls=(Call(LOOK, "", job.id, 0, Place(work.key, work.namespace, work.name, job.hub_uid)),))
+        return Decision(calls=tuple(Call(LOOK, "", job.id, 0, one) for one in places))
     if failed(heard):
         return Decision(again_in=_HUB_AWAY_MS)
-    found = heard.outcomes[-1].body
-    if not isinstance(found, FoundObject) or not _is_gone(found, job.hub_uid):
+    looked = zip(places, heard.outcomes, strict=False)  # of a job that has ended meanwhile its own is the first
+    if not any(_is_gone(made.body, one.uid) for one, made in looked if one.uid not in view.objects):
         return Decision()
     return Decision((Step(events=(cancellation(job.id, job.tenant, of_hub(job.tenant, job.hub_uid), now),)),))
 
 
-def _is_gone(found: FoundObject, uid: str) -> bool:
+def _places(job: Job, spec: JobSpec) -> Iterator[Place]:
+    """Of the objects without which there is no such job: its own, and the other pods of a gang."""
+    work = spec.workload
+    yield Place(work.key, work.namespace, work.name, job.hub_uid)
+    if not job.ended:
+        yield from (Place(one.kind, one.namespace, one.name, one.uid) for one in pods_of(job))
+
+
+def _is_gone(found: object, uid: str) -> bool:
     """A kind that the hub does not serve for now is no deletion."""
+    if not isinstance(found, FoundObject):
+        return False
     if found.manifest is None:
         return found.served
     return bool((found.manifest.get("metadata") or {}).get("uid") != uid)

@@ -1,6 +1,6 @@
 """What becomes of objects whose turn it is: submitted, held with a reason, or left to whoever has them. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from fairway.domain.decision import Call, Decision, Heard, Reminder, Step
 from fairway.domain.events import name_key
@@ -9,12 +9,16 @@ from fairway.domain.job import Job
 from fairway.domain.submission import HUB_CLIENT, Asked, Submission, submission
 from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate, limit_for, too_fast, too_many
 from fairway.hub.calls import RESET, Place, failed
-from fairway.hub.job_object import JobObject, ref_of, suspended
-from fairway.hub.messages import Resubmit, Show, Tell, Turn
+from fairway.hub.gang_pods import pods_beside
+from fairway.hub.job_object import JobObject, Json, job_of, ref_of, suspended
+from fairway.hub.messages import Resubmit, Show, Tell, Turn, Unbind
+from fairway.hub.telling.bindings import name_of
 from fairway.hub.telling.pending_update import UNCLAIMED_MS
 from fairway.hub.telling.statuses import HELD_MS
 from fairway.hub.view import View
+from fairway.wire.jobs import Submitted
 from fairway.wire.reasons import Code, Reason, together
+from fairway.workloads.gangs.found_gang import POD, goes_with
 from fairway.workloads.hub.ends import ended
 from fairway.workloads.hub.objects import HubObject, cleaned, of_hub
 from fairway.workloads.kinds.registry import KINDS
@@ -57,9 +61,18 @@ def turn(view: View, now: int) -> Decision:
         step = _submitted(view, known, allowance, now)
         if step is not None:
             steps.append(step)
-        if step is None or not step.events:
+            reminders += _bound_no_more(view, step)
+        if (step is None or not step.events) and not ended(one):
             reminders += _of_held(view, known, step is not None, now)
     return Decision(tuple(steps), reminders=(*reminders, *next_turn(view, now, view.turns.batch)))
+
+
+def _bound_no_more(view: View, step: Step) -> list[Reminder]:
+    """The other pods of a gang had bindings of their own while they waited for it."""
+    words = [say.message for say in step.events]
+    pods = (view.objects.get(pod.uid) for one in words if isinstance(one, Submitted) for pod in pods_beside(one.hub))
+    found = [known.one for known in pods if known is not None]
+    return [Reminder(Unbind(one.namespace, name_of(one), one.uid)) for one in found]
 
 
 def _of_held(view: View, known: JobObject, new: bool, now: int) -> list[Reminder]:
@@ -78,10 +91,10 @@ def next_turn(view: View, now: int, in_hand: tuple[HubObject, ...] = ()) -> tupl
     return _turn_at(view, view.turns.ripe_at(now), now, 10 if in_hand else 1)
 
 
-def turn_for(view: View, uid: str, now: int) -> tuple[Reminder, ...]:
-    """As `next_turn`, when this object alone is new: ten thousand may be ready."""
-    one = view.turns.ready.get(uid)
-    return _turn_at(view, view.turns.ripe_of(one, now) if one is not None else None, now, 1)
+def turn_for(view: View, uids: Iterable[str], now: int) -> tuple[Reminder, ...]:
+    """As `next_turn`, when these objects alone are new: ten thousand may be ready."""
+    ready = filter(None, map(view.turns.ready.get, uids))
+    return _turn_at(view, min((view.turns.ripe_of(one, now) for one in ready), default=None), now, 1)
 
 
 def _turn_at(view: View, at: int | None, now: int, least_ms: int) -> tuple[Reminder, ...]:
@@ -92,6 +105,8 @@ def _turn_at(view: View, at: int | None, now: int, least_ms: int) -> tuple[Remin
 
 def _submitted(view: View, known: JobObject, allowance: Allowance, now: int) -> Step | None:
     one = known.one
+    if ended(one) and known.held is not None:
+        return Step(released(known.held))
     if ended(one) or one.uid in view.turns.rows.unread:
         return None
     if why := not_now(view, known):
@@ -106,11 +121,16 @@ def _submitted(view: View, known: JobObject, allowance: Allowance, now: int) -> 
 def not_now(view: View, known: JobObject) -> Reason | None:
     """Why an object is not submitted, apart from how much its tenant submits."""
     one = known.one
+    if known.leader:
+        leader = view.objects.get(known.leader)
+        return goes_with(leader.one.name if leader is not None else "of before")
     policies = view.hub_settings.room.policy_for(one)
     if isinstance(policies, Reason):
         return policies
     if lacks := lacking(view, one):
         return lacks[1]
+    if apart := _pod_apart(view, one, policies):
+        return apart
     if why := KINDS[one.kind].one_of_several(one.manifest):
         return why
     if suspended(one):
@@ -132,6 +152,21 @@ def lacking(view: View, one: HubObject) -> tuple[tuple[str, str], Reason] | None
     return view.hub_settings.lacking(written.one)
 
 
+def _pod_apart(view: View, leader: HubObject, policies: tuple[Json, ...]) -> Reason | None:
+    """Why one of the other pods of a whole gang does not go with it."""
+    for pod in view.templates.written(leader).templates:
+        other = view.objects.get(pod.uid)
+        if pod.kind != POD or other is None:
+            continue
+        if other.submitted or other.leader not in ("", leader.uid):
+            text = f"pod {pod.name} of its gang is of job {other.job}"
+            return Reason(Code.GANG_OF_PODS, text, "metadata", "delete that pod, and apply it anew")
+        if view.hub_settings.room.policy_for(other.one) != policies:
+            text = f"pod {pod.name} of its gang is selected by another policy, or by none"
+            return Reason(Code.GANG_OF_PODS, text, "metadata", "let one policy select all pods of the gang")
+    return None
+
+
 def holder_of(view: View, one: HubObject) -> Job | None:
     """The job of another door, or of an earlier object, that has the object's name."""
     name = view.turns.rows.names.get(name_key(one.namespace, one.plain, one.name), "")
@@ -148,7 +183,11 @@ def _held(view: View, known: JobObject, why: Reason, now: int) -> Step | None:
     before = known.held
     since = before.since if before is not None else now
     other = holder.id if why.code is Code.DUPLICATE and holder is not None else ""
-    held = HeldObject(one.kind, one.namespace, one.name, one.uid, since, why, known.job, other)
+    job = known.job
+    if known.leader:
+        job = job_of(one)
+        other = known.job
+    held = HeldObject(one.kind, one.namespace, one.name, one.uid, since, why, job, other)
     return None if held == before else Step(kept(held))
 
 

@@ -3,13 +3,13 @@
 from msgspec import structs
 
 from fairway.domain.decision import Call, Decision, Heard, Reminder
-from fairway.hub.calls import EVENT, NOT_TAKEN, RUN, Place, RunWrite, failed
+from fairway.hub.calls import EVENT, LOOK, NOT_TAKEN, RUN, Place, RunWrite, failed
 from fairway.hub.messages import ScheduleSeen, Tend
 from fairway.hub.schedules.known_schedules import ScheduleObject
-from fairway.hub.schedules.work_due import WorkDue
+from fairway.hub.schedules.work_due import PATIENCE_MS, WorkDue
 from fairway.hub.telling.events import note_of
 from fairway.hub.view import View
-from fairway.workloads.hub.objects import hub_object
+from fairway.workloads.hub.objects import hub_object, leaving
 from fairway.workloads.schedules.registry import SCHEDULES
 
 _AGAIN_MS = 1_000
@@ -19,10 +19,10 @@ _NOT_MADE = "FailedCreate"
 
 def schedule_seen(view: View, heard: Heard[object], message: ScheduleSeen, now: int) -> Decision:
     """What cannot be read is said on the object; all else is looked at."""
-    uid = hub_object(message.kind, message.manifest).uid
-    if (left := view.schedules.left.get(uid)) is not None:
-        return _gone(left, heard)
-    known = view.schedules.get(uid)
+    one = hub_object(message.kind, message.manifest)
+    if (left := view.schedules.left.get(one.uid)) is not None:
+        return _gone(left, heard) if message.gone or leaving(one) else Decision()
+    known = view.schedules.get(one.uid)
     if known is None or known.place != message.place:
         return Decision()
     _, wrong = known.read()
@@ -38,6 +38,8 @@ def schedule_seen(view: View, heard: Heard[object], message: ScheduleSeen, now: 
 
 def _gone(left: ScheduleObject, heard: Heard[object]) -> Decision:
     """Its runs go with it, whether the hub collects garbage or not."""
+    if not left.listed:
+        return Decision(again_in=_AGAIN_MS)
     if heard.outcomes:
         return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision()
     names = tuple(sorted(run.name for run in left.runs.values()))
@@ -45,7 +47,7 @@ def _gone(left: ScheduleObject, heard: Heard[object]) -> Decision:
 
 
 def stirred(view: View, made: Decision, now: int) -> Decision:
-    """Schedules of which a run has ended, or is gone, are looked at."""
+    """Schedules of which a run was made, has ended, or is gone, are looked at."""
     more = [one for uid in sorted(view.schedules.stirred) for one in _of(view, uid, now)]
     return structs.replace(made, reminders=(*made.reminders, *more)) if more and not made.calls else made
 
@@ -59,31 +61,60 @@ def tend(view: View, heard: Heard[object], message: Tend, now: int) -> Decision:
     known = view.schedules.get(message.uid)
     if known is None or (known.number != message.number and not heard.outcomes):
         return Decision()
-    if heard.outcomes:
+    if failed(heard):
+        return Decision(again_in=_AGAIN_MS)
+    if heard.outcomes and heard.outcomes[-1].call.verb != LOOK:
         return _made(known, heard, now)
     what = known.work(now)
-    if what.make is None and not what.drop:
-        return Decision(reminders=_look(known, what.next, now, new=True))
+    if what.make is not None and (places := _unknown(known, heard)):
+        return Decision(calls=tuple(Call(LOOK, "", "", 0, place) for place in places))
+    if what.make is None and not what.drop and not _status_due(known, what, now):
+        return Decision(reminders=_look(known, _again(known, what, now), now, new=True))
     return Decision(calls=(Call(RUN, "", "", 0, _write(known, what, tuple(run.name for run in what.drop))),))
+
+
+def _unknown(known: ScheduleObject, heard: Heard[object]) -> tuple[Place, ...]:
+    """What the hub is asked for before a run is made: a watch may be late. The schedule itself, and then the runs that
+    should be there."""
+    one = known.one
+    if not heard.outcomes:
+        return (Place(one.kind, one.namespace, one.name, one.uid),)
+    return known.unknown() if len(heard.outcomes) == 1 else ()
+
+
+def _again(known: ScheduleObject, what: WorkDue, now: int) -> int | None:
+    """When to look next. That a run ends which no watch has shown, none may show either."""
+    found = now + PATIENCE_MS if known.found.runs else None
+    times = [at for at in (what.next, known.status_due(now), found) if at is not None]
+    return min(times) if what.next is not None else None
+
+
+def _status_due(known: ScheduleObject, what: WorkDue, now: int) -> bool:
+    at = known.status_due(now) if what.next is not None else None
+    return at is not None and at <= now
 
 
 def _made(known: ScheduleObject, heard: Heard[object], now: int) -> Decision:
     """Its hub was asked. What it refuses is said on the schedule, and tried at the next time."""
-    if failed(heard):
-        return Decision(again_in=_AGAIN_MS)
     last = heard.outcomes[-1]
     if last.call.verb == RUN and last.code == NOT_TAKEN:
         note = note_of(known.one, _NOT_MADE, f"Its run was not made: {last.text}", str(now))
         return Decision(calls=(Call(EVENT, "", "", 0, note),))
-    return Decision(reminders=_look(known, known.work(now).next, now, new=True))
+    what = known.work(now)
+    # Meanwhile a run may have ended.
+    soon = what.make is not None or what.drop or _status_due(known, what, now)
+    return Decision(reminders=_look(known, now if soon else _again(known, what, now), now, new=True))
 
 
 def _write(known: ScheduleObject, what: WorkDue, drop: tuple[str, ...]) -> RunWrite:
     one = known.one
     kind = SCHEDULES[one.kind]
-    left = [run for run in known.runs.values() if run.name not in drop]
-    made = kind.run_of(one.manifest, what.make) if what.make is not None else None
-    status = kind.status(left, what.make, one.namespace)
+    left = [run for run in known.known_runs() if run.name not in drop]
+    made = kind.run_of(known.newest.manifest, what.make) if what.make is not None else None
+    status = kind.status(left, one.namespace)
+    schedule, _ = known.read()
+    if made is not None and what.make is not None and schedule is not None:
+        status |= kind.made(made["metadata"]["name"], what.make, schedule.next(what.make))
     place = Place(one.kind, one.namespace, one.name, one.uid)
     return RunWrite(place, kind.run, made, tuple(sorted(drop)), status, kind.part, what.make)
 

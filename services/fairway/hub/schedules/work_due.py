@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from fairway.workloads.schedules.schedule import FORBID, REPLACE, Run, Schedule
+from fairway.workloads.schedules.schedule import FORBID, REPLACE, Json, Run, Schedule
 
 # So long a controller of the hub may take to make a run; then there is none (ms). It and Fairway give a run the same
 # name, so that no run is made twice.
@@ -24,11 +24,14 @@ class Wait(Struct, frozen=True):
 
 class Before(Struct, frozen=True):
     """What came of the looks before: what was meant until `passed` (ms) was made or left out, the last run was made by
-    Fairway (`ours`), a controller is waited for."""
+    Fairway (`ours`), a controller is waited for. Its status was last written to say `wrote` of its runs, and says
+    something else since `unlike` (ms; 0: it does not)."""
 
     passed: int = 0
     ours: bool = False
     wait: Wait = Wait()
+    wrote: Json = {}
+    unlike: int = 0
 
 
 NOTHING = Before()

@@ -10,7 +10,7 @@ from fairway.hub.intake.submission_delay import SETTLE_MS
 from fairway.hub.messages import SettingSeen, SettingsListed, Turn
 from fairway.hub.settings.ready_conditions import IN_FORCE, SettingStanding, condition_of, ready_of, without_one
 from fairway.hub.settings.settings_in_force import SettingsInForce
-from fairway.hub.telling.events import note_of
+from fairway.hub.telling.events import Note, note_of
 from fairway.hub.view import View
 from fairway.wire.fleet import Configured
 from fairway.wire.reasons import Reason
@@ -81,7 +81,7 @@ def _stands(known: SettingsInForce, one: HubObject) -> bool:
     before = known.in_force.get(one.key)
     if before is None or before.kind != one.kind or (one.kind, one.key) in known.refused:
         return False
-    if objects.misplaced(one.key, known.namespaces.admin) or one.key in known.complaints:
+    if objects.misplaced(one.kind, one.key, known.namespaces.admin) or one.key in known.complaints:
         return False
     return before.digest == one.digest
 
@@ -128,21 +128,30 @@ def listed(view: View, message: SettingsListed, now: int) -> Decision:
 
 
 def _told(view: View, one: HubObject, now: int) -> Decision:
-    """Its condition, and an Event where it was refused."""
+    """Its condition, and an Event."""
     known = view.hub_settings
     calls = []
-    refused = known.refused.get((one.kind, one.key))
     standing = _standing(known, one)
     if standing is not None and one.uid and one.kind not in known.spoke and not without_one(one):
         said = condition_of(one, standing, now)
         # A hub may drop what it is given: it is not told the same again.
         if said is not None and known.spoke.get(one.uid) != mark_of(said):
             calls.append(Call(CONDITION, "", "", 0, ConditionWrite(one, said)))
-    if refused is not None and not refused.told and standing is not None:
-        mark = f"{refused.digest}/{refused.reasons[0].code.value}"
-        note = note_of(one, "Refused", f"{one.plain} is not taken: {standing.text}", mark)
+    if standing is not None and (note := _note(known, one, standing)) is not None:
         calls.append(Call(EVENT, "", "", 0, note))
     return Decision(calls=tuple(calls)) if calls else Decision(reminders=_look(view))
+
+
+def _note(known: SettingsInForce, one: HubObject, standing: SettingStanding) -> Note | None:
+    """That it is refused, or, where no condition says so, that some of it has no effect: each once."""
+    if (refused := known.refused.get((one.kind, one.key))) is not None:
+        mark = f"{refused.digest}/{refused.reasons[0].code.value}"
+        note = note_of(one, "Refused", f"{one.plain} is not taken: {standing.text}", mark)
+        return None if refused.told else note
+    if not without_one(one) or not said_of(one.manifest):
+        return None
+    note = note_of(one, "WithoutEffect", standing.text, one.digest)
+    return None if known.spoke.get(one.uid) == note.id else note
 
 
 def _look(view: View) -> tuple[Reminder, ...]:

@@ -7,11 +7,12 @@ alone; so is a condition that somebody takes away by hand.
 from msgspec import Struct
 
 from fairway.explain.wording import rfc3339
-from fairway.workloads.hub.objects import HubObject, Json
+from fairway.workloads.hub.objects import CLASS, HubObject, Json
+from fairway.workloads.settings import volcano_queues
 
 READY = "Ready"
 IN_FORCE = "InForce"
-_WITHOUT = frozenset({"PriorityClass", "Namespace"})
+_WITHOUT = frozenset({CLASS, "Namespace"})
 # As the API server has it for conditions of its own.
 _MOST = 32_768
 
@@ -54,8 +55,8 @@ def _conditions(one: HubObject) -> list[Json]:
 
 
 def without_one(one: HubObject) -> bool:
-    """Built in, and made without a status; a namespace is nobody's setting."""
-    return one.plain in _WITHOUT
+    """Built in, and made without a status; a namespace is nobody's setting; Volcano's status has no conditions."""
+    return one.plain in _WITHOUT or one.kind == volcano_queues.KIND
 
 
 def conditions_with(one: HubObject, said: Json) -> list[Json]:

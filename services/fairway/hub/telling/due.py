@@ -24,6 +24,6 @@ def due(view: View, now: int) -> tuple[Reminder, ...]:
         found += [
             Reminder(Unbind(namespace, name, one.owner))
             for (namespace, name), one in view.telling.bindings.there.items()
-            if one.owner not in view.objects
+            if not view.objects.binds(one.owner)
         ]
     return tuple(found)

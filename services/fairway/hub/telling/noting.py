@@ -5,6 +5,7 @@ from typing import Any
 from fairway.domain.decision import Call, Decision, Heard, Outcome
 from fairway.domain.job import Job
 from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, NOT_TAKEN, STATUS
+from fairway.hub.gang_pods import behind, followers, join, pods_of, teller, teller_of
 from fairway.hub.job_object import JobObject
 from fairway.hub.messages import ScheduleSeen, SettingSeen, Show, Tell, Tend, Turn, Unbind
 from fairway.hub.schedules import noting as schedules
@@ -34,14 +35,37 @@ def of_job(view: View, heard: Heard[Any], now: int) -> None:
         view.turns.freed_now |= view.turns.freed(message.job)
     if job is None or not job.hub_uid:
         return
-    known = view.objects.get(job.hub_uid)
-    if isinstance(message, fleet.Shown):
+    if pods_of(job) and not view.objects.listed:
+        view.objects.in_hand.put_off.add(heard.id)  # what concerns several objects is heard when all are known
+        return
+    _of_followers(view, job, message, now)
+    known = teller(view, job)
+    if known is not None and known.leader:
+        _keep(view, known, heard.id, message, now)
+    elif isinstance(message, fleet.Shown):
         if known is not None:
             statuses.see(known, job, message, now)
     elif known is not None:
         word(view, known, HeardWord(heard.id, message), now)
     elif not view.objects.listed:
         view.objects.early.setdefault(job.hub_uid, []).append(HeardWord(heard.id, message))
+
+
+def _of_followers(view: View, job: Job, message: Any, now: int) -> None:
+    """The other pods of a gang show what follows from it; their owner is told by the leader's binding."""
+    for pod in pods_of(job):
+        join(view, pod, job.hub_uid, job.id)
+    for known in followers(view, job):
+        if isinstance(message, fleet.Shown):
+            statuses.see(known, job, message, now)
+        else:
+            statuses.hear(known, job, message, now)
+
+
+def _keep(view: View, pod: JobObject, name: str, message: Any, now: int) -> None:
+    """A word, until those pods show it that are left: the one for which the job stood is gone."""
+    if not isinstance(message, fleet.Shown) and name not in pod.pending.ids:
+        pending.hear(pod.pending, HeardWord(name, message), now, view.telling.waiting)
 
 
 def word(view: View, known: JobObject, heard: HeardWord, now: int) -> None:
@@ -71,7 +95,7 @@ def _of_wish(view: View, known: JobObject, job: Job | None, message: JobMessage)
     match message:
         case wire.Rejected():
             known.refused = (job.refused_as if job is not None else "") or _OTHER
-            view.objects.asked_again.add(known.one.uid)  # it may have changed already
+            view.objects.in_hand.asked_again.add(known.one.uid)  # it may have changed already
         case wire.Unchanged(digest=digest, why=why) if wish.asked in ("", digest):
             wish.refusal = why
             wish.answered = True
@@ -79,7 +103,7 @@ def _of_wish(view: View, known: JobObject, job: Job | None, message: JobMessage)
             wish.refusal = None
         case _ if isinstance(message, _AGAIN) and (wish.refusal is not None or _unanswered(known, job)):
             wish.said = _OTHER
-            view.objects.asked_again.add(known.one.uid)
+            view.objects.in_hand.asked_again.add(known.one.uid)
 
 
 def _unanswered(known: JobObject, job: Job | None) -> bool:
@@ -150,8 +174,10 @@ def _of_setting(view: View, message: SettingSeen, sent: Sent, made: tuple[Outcom
         if call.verb == CONDITION and outcome.ok and outcome.code != NOT_TAKEN:
             key = one.kind if outcome.code == NO_STATUS else one.uid
             known.spoke[key] = mark_of(call.body.condition)
-        elif call.verb == EVENT and outcome.ok:
+        elif call.verb == EVENT and outcome.ok and (one.kind, one.key) in known.refused:
             known.announced(one)
+        elif call.verb == EVENT and outcome.ok:
+            known.spoke[one.uid] = call.body.id
 
 
 def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
@@ -192,7 +218,7 @@ def _over(view: View, message: object, now: int) -> None:
         case Tell(uid, at) if not view.telling.replaced(uid, at):
             view.telling.telling.pop(uid, None)
             if view.telling.bindings.asked and (known := view.objects.get(uid)) is not None:
-                if known.pending.due and known.shown.wanted is None:
+                if known.pending.due and not behind(view, known):
                     pending.told(known.pending, tuple(known.pending.ids))
                     known.pending.over = []
                 known.pending.due = 0
@@ -201,5 +227,6 @@ def _over(view: View, message: object, now: int) -> None:
             view.telling.showing.discard(uid)
             if (known := view.objects.get(uid)) is not None:
                 known.shown.wanted = None
-                if pending.kept(known.pending):  # they were kept until the status shows what follows from them
-                    pending.touch(known.pending, now)
+                said = teller_of(view, known)
+                if said is not None and pending.kept(said.pending):  # kept until it shows what follows from them
+                    pending.touch(said.pending, now)

@@ -16,6 +16,7 @@ from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import Workload
+from fairway.workloads.gangs.pods import own_status
 from fairway.workloads.hub_status import StatusWord, as_seen
 from fairway.workloads.kinds.phase import FAILED, SUCCEEDED
 from fairway.workloads.kinds.registry import KINDS, status
@@ -52,6 +53,8 @@ def hear(one: JobObject, job: Job, message: wire.JobMessage, now: int) -> None:
 
 def hold(one: JobObject, held: HeldObject | None) -> None:
     """It is not submitted, for this reason."""
+    if one.leader:
+        return  # it shows what its job says
     if held is not None:
         word = _word(held.why, held.since)
         _put(one, WantedStatus(0, word=word, queued=True), held.since + HELD_MS)
@@ -67,13 +70,15 @@ def see(one: JobObject, job: Job, message: fleet.Shown, now: int) -> None:
 def _see(one: JobObject, job: Job, message: _OfMember, version: str, now: int) -> None:
     shown = one.shown
     attempt = message.attempt
-    seen = message.status
     if job.id != one.job or (job.attempt, job.cluster) != (attempt, message.cluster) or not _speaks(job):
         return
-    state = end_of(one.one.kind, seen)
+    state = end_of(one.one.kind, message.status)
     over = state in _OVER
     if attempt < shown.attempt or (job.ended and not over) or (state == FAILED and not job.ended):
         return  # late, or a failure of which the record has not said yet whose it is
+    seen = own_status(one.one.name, bool(one.leader), message.status, over)
+    if not seen or (over and end_of(one.one.kind, seen) not in _OVER):
+        return
     before = shown.wanted
     if before is not None and before.ends and not over:
         return
@@ -94,7 +99,10 @@ def _over(one: JobObject, job: Job, message: Any, now: int) -> None:
     if shown.wanted is not None and shown.wanted.ends:
         return
     own = isinstance(message, wire.Failed) and why.code is Code.JOB_FAILED
-    seen = message.status if own and final and end_of(one.one.kind, message.status) == FAILED else None
+    failed = own and final and end_of(one.one.kind, message.status) == FAILED
+    seen = own_status(one.one.name, bool(one.leader), message.status, True) if failed else None
+    if seen and end_of(one.one.kind, seen) not in _OVER:
+        seen = None  # another pod of its gang failed, and it went with that
     shown.attempt = message.attempt + (0 if final and own else 1)
     shown.version = ""
     word = _word(why, message.at)
@@ -134,7 +142,7 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
     shown = _status_of(one.shown)
     ends = KINDS[one.one.kind].ends
     # What somebody else runs on the hub is not said to wait.
-    if one.held is not None and not ends.untouched(shown):
+    if one.held is not None and not one.leader and not ends.untouched(shown):
         return None
     if wanted.seen is not None:
         new = ends.shows(shown, wanted.seen)
@@ -149,7 +157,7 @@ def next_status(one: JobObject, job: Job | None) -> Json | None:
 
 def _went_on(one: JobObject, wanted: WantedStatus, job: Job | None) -> bool:
     """It was to show that it waits, and does not any more."""
-    return wanted.queued and one.held is None and (job is None or job.state not in _STARTS)
+    return wanted.queued and (one.held is None or bool(one.leader)) and (job is None or job.state not in _STARTS)
 
 
 def _follows(one: JobObject, shown: Json, new: Json) -> bool:

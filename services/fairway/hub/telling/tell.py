@@ -9,6 +9,7 @@ from fairway.domain.fold import caught_up
 from fairway.domain.job import Job
 from fairway.explain.events import reason
 from fairway.hub.calls import BIND, EVENT, STATUS, UNBIND, BindingWrite, Place, StatusWrite, failed
+from fairway.hub.gang_pods import behind, teller_of
 from fairway.hub.job_object import JobObject
 from fairway.hub.messages import Show, Tell, Unbind
 from fairway.hub.telling.bindings import Binding, Condition, binding_of, unclaimed, up_to_date
@@ -27,7 +28,7 @@ _OVER = wire.Failed | wire.Lost
 def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
     """Once what is to be told stands still, and the hub may be written to."""
     one = view.objects.get(message.uid)
-    if one is None:
+    if one is None or (one.leader and heard.outcomes):
         return Decision(reminders=_left_behind(view, message.uid) if heard.outcomes else ())
     if not one.pending.due or not view.telling.bindings.asked:
         return Decision()
@@ -40,7 +41,7 @@ def tell(view: View, heard: Heard[object], message: Tell, now: int) -> Decision:
         return Decision(again_in=after(at, now))
     if calls := _calls(view, one, now):
         return Decision(again_in=0) if heard.outcomes else Decision(calls=calls)
-    if one.shown.wanted is not None:
+    if behind(view, one):
         return Decision()  # the words that it follows from are kept until it shows, and this is heard again then
     return Decision(done=(*one.pending.over, *one.pending.ids))
 
@@ -51,12 +52,15 @@ def after(at: int, now: int) -> int:
 
 
 def _left_behind(view: View, uid: str) -> tuple[Reminder, ...]:
-    """The object was deleted while its binding was written: perhaps that was made after it was to be removed."""
+    """The object was deleted, or went with another pod, while its binding was written: perhaps that was made after it
+    was to be removed."""
     there = view.telling.bindings.there.items()
     return tuple(Reminder(Unbind(*key, uid)) for key, one in there if one.owner == uid)
 
 
 def _calls(view: View, one: JobObject, now: int) -> tuple[Call, ...]:
+    if one.leader:
+        return ()  # its owner is told by that one's binding
     if not one.submitted:
         return _of_held(view, one, now)
     words = take(one.pending)
@@ -138,8 +142,9 @@ def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:
         return Decision(again_in=max(one.shown.due - now, 0))
     new = next_status(one, view.jobs.get(one.job))
     if new is None:
-        told = kept(one.pending) and view.telling.late(message.uid, now)
-        return Decision(reminders=(Reminder(Tell(message.uid, now)),) if told else ())
+        said = teller_of(view, one)
+        told = said is not None and kept(said.pending) and view.telling.late(said.one.uid, now)
+        return Decision(reminders=(Reminder(Tell(said.one.uid, now)),) if said is not None and told else ())
     place = Place(one.one.kind, one.one.namespace, one.one.name, one.one.uid)
     return Decision(calls=(Call(STATUS, "", one.job, one.shown.wanted.attempt, StatusWrite(place, new)),))
 
@@ -147,7 +152,7 @@ def show(view: View, heard: Heard[object], message: Show, now: int) -> Decision:
 def unbind(view: View, heard: Heard[object], message: Unbind) -> Decision:
     """A hub with a garbage collector may have removed it first."""
     there = view.telling.bindings.there.get((message.namespace, message.name))
-    if there is None or there.owner != message.owner or message.owner in view.objects:
+    if there is None or there.owner != message.owner or view.objects.binds(message.owner):
         return Decision()
     if heard.outcomes:
         return Decision(again_in=_AGAIN_MS) if failed(heard) else Decision()

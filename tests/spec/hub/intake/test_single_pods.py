@@ -70,10 +70,10 @@ def test_without_a_policy_only_the_gate_says_that_it_is_for_the_fleet() -> None:
     assert held.why.code is Code.NO_POLICY
 
 
-GANG = {"labels": {"kueue.x-k8s.io/pod-group-name": "g"}}
+GANG = {"labels": {"pod-group.scheduling.sigs.k8s.io": "g"}}
 OTHERS = {"name": "kueue.x-k8s.io/admission"}
 HELD = {
-    "of a gang": (pod(FLEET, metadata=GANG), Code.GANG_OF_PODS, "metadata.labels['kueue.x-k8s.io/pod-group-name']"),
+    "of a gang": (pod(FLEET, metadata=GANG), Code.GANG_OF_PODS, "metadata.labels['pod-group.scheduling.sigs.k8s.io']"),
     "behind a gate of others": (
         pod(FLEET, {"name": "kueue.x-k8s.io/admission"}),
         Code.SUSPENDED,

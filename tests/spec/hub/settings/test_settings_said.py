@@ -7,7 +7,7 @@ from fairway.domain.decision import Say
 from fairway.wire import fleet
 from fairway.workloads.hub.objects import HubObject, hub_object
 from tests.spec.builders.hub_driver import HubDriver
-from tests.spec.hub.hub_objects import CPP, ONE, PP, PROFILE, QUEUE, TREE, Json, policy, thing, tree
+from tests.spec.hub.hub_objects import CPP, ONE, PP, PROFILE, QUEUE, TREE, VOLCANO_QUEUE, Json, policy, thing, tree
 
 ALL = policy("all")
 BAD = hub_object(PP, thing(PP, "all", spec={"resourceSelectors": [{"kind": 7}]}))
@@ -199,6 +199,7 @@ SETTINGS = {
     "a policy of the fleet": policy("wide", namespace="", kind=f"{CPP}.policy.karmada.io/v1alpha1"),
     "a tree": tree(),
     "a queue": hub_object(QUEUE, thing(QUEUE, "gold", "kube-queue", spec={"queuePolicy": "Round"})),
+    "a queue of Volcano": hub_object(VOLCANO_QUEUE, thing(VOLCANO_QUEUE, "gold", "", spec={"weight": 1})),
     "a profile": hub_object(PROFILE, thing(PROFILE, "p", "", spec={"namespaces": ["team-a"]})),
     "a namespace": hub_object(
         "Namespace.v1",

@@ -140,6 +140,17 @@ QUEUES = [
         QueueSpec("batch", leaf="root/data", priority_class="high", namespace="kube-queue"),
     ),
 ]
+
+
+def volcano_queue(spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "Queue",
+        "metadata": {"name": "batch", **metadata},
+        "spec": spec,
+    }
+
+
 BAD_QUEUES = [
     (queue({"queuePolicy": "Intelligent"}), "spec.queuePolicy"),
     (queue({"priority": "5"}), "spec.priority"),

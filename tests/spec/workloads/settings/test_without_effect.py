@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from fairway.workloads.hub.objects import hub_object
 from fairway.workloads.settings.field_effects import said_of, unknown_fields, warnings, without_effect
 from fairway.workloads.settings.policies import GROUPS
-from tests.spec.workloads.settings.cases import PROFILE, READ_BY, node, policy, queue, tree
+from tests.spec.workloads.settings.cases import PROFILE, node, policy, queue, tree, volcano_queue
 
 Json = dict[str, Any]
 TAKEN_BY_ALL = "spec.activationPreference (a change of the policy reaches the jobs that wait at once)"
@@ -100,9 +101,9 @@ IN_VAIN: dict[str, tuple[Json, list[str]]] = {
         ],
     ),
     "a root of another name": ({**tree(), "spec": {"root": {"name": "all"}}}, ["spec.root.name"]),
-    "a queue before others": (
+    "a queue with a class and checks": (
         queue({"queuePolicy": "Block", "priority": 5, "priorityClassName": "high", "admissionChecks": [{"name": "x"}]}),
-        ["spec.priority", "spec.priorityClassName", "spec.admissionChecks"],
+        ["spec.priorityClassName", "spec.admissionChecks"],
     ),
     "a queue with the words of its product": (
         queue(
@@ -125,6 +126,34 @@ IN_VAIN: dict[str, tuple[Json, list[str]]] = {
             "metadata.annotations['kube-queue/queue-args']",
         ],
     ),
+    "a queue of Volcano as its webhook fills it in": (
+        volcano_queue({"weight": 1, "reclaimable": True, "parent": "root", "priority": 5}),
+        [],
+    ),
+    "a queue of Volcano with all of it": (
+        volcano_queue(
+            {
+                "weight": 4,
+                "deserved": {"cpu": 1},
+                "guarantee": {"resource": {"cpu": 1}},
+                "capability": {"cpu": 8},
+                "parent": "above",
+                "extendClusters": [{"name": "c"}],
+                "ofALaterVersion": "x",
+            },
+            annotations={"volcano.sh/hierarchy": "root/a", "fairway.io/allow-namespaces": "team-a"},
+        ),
+        [
+            "metadata.annotations['volcano.sh/hierarchy']",
+            "spec.weight",
+            "spec.deserved",
+            "spec.guarantee",
+            "spec.capability",
+            "spec.parent",
+            "spec.extendClusters",
+            "spec.ofALaterVersion",
+        ],
+    ),
     "a profile": (PROFILE, []),
 }
 
@@ -133,7 +162,7 @@ IN_VAIN: dict[str, tuple[Json, list[str]]] = {
 def test_what_has_no_effect_is_named_and_taken(manifest: Json, fields: list[str]) -> None:
     assert [one.field for one in without_effect(manifest)] == fields
     assert unknown_fields(manifest) == ()
-    assert READ_BY[manifest["kind"]](manifest)
+    assert hub_object(f"{manifest['kind']}.{manifest['apiVersion']}", manifest).understood[1] == ()
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -13,6 +13,7 @@ from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.certificates import pair
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.crds import define
+from fairway.lab.kubereal.operators.appwrapper import appwrapper
 from fairway.lab.kubereal.operators.argo import argo
 from fairway.lab.kubereal.operators.jobset import jobset
 from fairway.lab.kubereal.operators.koordinator import koordinator
@@ -27,6 +28,7 @@ from fairway.lab.kubereal.operators.volcano import volcano
 # By name. The kinds of `MODULE` and of `MODULE-VARIANT` are those of the module.
 OPERATORS: Mapping[str, Callable[[Site], Setup]] = MappingProxyType(
     {
+        "appwrapper": appwrapper,
         "argo": argo,
         "jax": jax,
         "jobset": jobset,

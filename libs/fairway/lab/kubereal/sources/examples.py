@@ -26,6 +26,10 @@ MODULES = {
         "h1:0dvQr+CrhYgCc7ZJ4ZxusLVL/LKwHnpkT1lw/BP4+W4=",
     ),
     "jobset 0.8.0": ("sigs.k8s.io/jobset@v0.8.0", "h1:80cJcPld+IMdKFOqzEW4et3Y6lGAPcP8YmBZ+aiKGYA="),
+    "appwrapper 1.2.0": (
+        "github.com/project-codeflare/appwrapper@v1.2.0",
+        "h1:MvenqEV/NuNOoq9SmttRABw0Yueiu8p3S0kFOybYeZo=",
+    ),
     "lws 0.7.0": ("sigs.k8s.io/lws@v0.7.0", "h1:qWfzX8+UBak+Hq0+m/PuE3uO0mp/3dmm5q/h/7z31A8="),
     "ray-operator 1.3.2": (
         "github.com/ray-project/kuberay/ray-operator@v1.3.2",

@@ -36,6 +36,7 @@ _ARGO = "github.com/argoproj/argo-workflows/v3"
 _JOBSET = "sigs.k8s.io/jobset"
 _TRAINER = "github.com/kubeflow/trainer/v2"
 _LWS = "sigs.k8s.io/lws"
+_APPWRAPPER = "github.com/project-codeflare/appwrapper"
 _RAY = "github.com/ray-project/kuberay/ray-operator"
 
 MODULES = {
@@ -93,6 +94,12 @@ MODULES = {
             {"trainer-controller-manager": f"{_TRAINER}/cmd/trainer-controller-manager"},
             source=_TRAINER,
             crds=("manifests/base/crds/trainer.kubeflow.org_*.yaml",),
+        ),
+        Module(
+            "appwrapper",
+            {"appwrapper-manager": f"{_APPWRAPPER}/cmd"},
+            source=_APPWRAPPER,
+            crds=("config/crd/bases/workload.codeflare.dev_appwrappers.yaml",),
         ),
         Module("lws", {"lws-manager": f"{_LWS}/cmd"}, source=_LWS, crds=("config/crd/bases/*.yaml",)),
         Module(

@@ -89,6 +89,13 @@ _SERVING = (
     Column("Up-to-date", ".status.updatedReplicas", "integer"),
     AGE,
 )
+_WRAPPER = (
+    Column("Status", ".status.phase"),
+    Column("Quota Reserved", '.status.conditions[?(@.type=="QuotaReserved")].status'),
+    Column("Resources Deployed", '.status.conditions[?(@.type=="ResourcesDeployed")].status'),
+    Column("Unhealthy", '.status.conditions[?(@.type=="Unhealthy")].status'),
+    AGE,
+)
 _RAY_JOB = (
     Column("job status", ".status.jobStatus"),
     Column("deployment status", ".status.jobDeploymentStatus"),
@@ -117,6 +124,7 @@ JOBS = (
     _kind("sparkoperator.k8s.io/v1beta2", "SparkApplication", "sparkapp", columns=_SPARK),
     _kind("batch.volcano.sh/v1alpha1", "Job", "vcjob", "vj", columns=_VOLCANO),
     _kind("bus.volcano.sh/v1alpha1", "Command"),
+    _kind("scheduling.volcano.sh/v1beta1", "Queue", "q", namespaced=False),
     _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=_WORKFLOW),
     _kind("argoproj.io/v1alpha1", "CronWorkflow", "cwf", "cronwf", status=False),
     _kind("sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "scheduledsparkapp"),
@@ -127,6 +135,7 @@ JOBS = (
     _kind("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", status=False),
     _kind("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime", namespaced=False, status=False),
     _kind("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "lws", columns=_SERVING),
+    _kind("workload.codeflare.dev/v1beta2", "AppWrapper", "aw", columns=_WRAPPER),
     _kind("ray.io/v1", "RayJob", columns=_RAY_JOB),
     _kind("ray.io/v1", "RayCluster", columns=_RAY_CLUSTER),
 )

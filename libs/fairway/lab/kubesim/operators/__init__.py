@@ -6,7 +6,18 @@ function of the job and its children; `driver.py` carries out what it says. Neve
 
 from collections.abc import Mapping
 
-from fairway.lab.kubesim.operators import argo, batch, jobset, kubeflow, leaderworkerset, ray, spark, trainer, volcano
+from fairway.lab.kubesim.operators import (
+    appwrapper,
+    argo,
+    batch,
+    jobset,
+    kubeflow,
+    leaderworkerset,
+    ray,
+    spark,
+    trainer,
+    volcano,
+)
 from fairway.lab.kubesim.operators.base import Operator
 
 # Storage name of the kind → its operator.
@@ -20,6 +31,7 @@ OPERATORS: Mapping[str, Operator] = {
     "workflows.argoproj.io": argo.reconcile,
     "jobsets.jobset.x-k8s.io": jobset.reconcile,
     "trainjobs.trainer.kubeflow.org": trainer.reconcile,
+    "appwrappers.workload.codeflare.dev": appwrapper.reconcile,
     "leaderworkersets.leaderworkerset.x-k8s.io": leaderworkerset.reconcile,
     "rayclusters.ray.io": ray.reconcile_cluster,
     "rayjobs.ray.io": ray.reconcile_job,

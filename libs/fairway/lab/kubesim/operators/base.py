@@ -22,7 +22,7 @@ def nothing(kind: str, name: str) -> Json | None:
 class OperatorView(msgspec.Struct, frozen=True):
     """A job and the objects it owns (any kind, those being deleted too). `now` is RFC 3339, for timestamps;
     `now_ms` the loop's time in milliseconds, for durations. `find` gives what it names, by the kind in the job's own
-    group and version, and by its name."""
+    group and version or as `Kind.group/version`, and by its name."""
 
     job: Json
     children: tuple[Json, ...]

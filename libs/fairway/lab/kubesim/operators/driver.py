@@ -73,7 +73,8 @@ class Driver:
         self._carry_out(resource, stored, outcome)
 
     def _named(self, job: StoredObject, kind: str, name: str) -> Json | None:
-        resource = self._api.registry.of_kind(job.obj["apiVersion"], kind)
+        plain, _, version = kind.partition(".")
+        resource = self._api.registry.of_kind(version or job.obj["apiVersion"], plain)
         namespace = job.key.namespace if resource and resource.namespaced else ""
         found = self._api.store.get(Key(resource.storage, namespace, name)) if resource else None
         return found.obj if found else None

@@ -1,12 +1,16 @@
 """Volcano Job, as its controller v1.10 runs it: tasks, gang minimum, policies, AbortJob and ResumeJob
 commands.
 
-Unlike there, pods exist (Pending) before the gang fits; the scheduler binds them all or none.
+Unlike there, pods exist (Pending) before the gang fits; the scheduler binds them all or none. A Job whose queue is not
+there, which its webhook would have refused, waits for that.
 """
 
 from fairway.lab.kubesim.api.errors import Json
 from fairway.lab.kubesim.operators.base import ENDED, OperatorView, Reconciled, alive, count, counted, phase, pod
 
+_QUEUE = "Queue.scheduling.volcano.sh/v1beta1"
+# How soon a queue that is not there is looked for again (ms).
+_AGAIN_MS = 1_000
 _MAX_RETRY = 3  # Volcano's default of maxRetry
 _FINAL = ("Completed", "Failed", "Terminated", "Aborted")
 _ACTION_PHASES = {"AbortJob": "Aborted", "TerminateJob": "Terminated", "CompleteJob": "Completed"}
@@ -29,6 +33,9 @@ def reconcile(view: OperatorView) -> Reconciled:
     ended = _ended(view, pods)
     if ended:
         return Reconciled(delete=tuple(commands), status=_status(view, pods, ended))
+    queue = _queue(view)
+    if queue != "default" and view.find(_QUEUE, queue) is None:
+        return Reconciled(status=_status(view, pods, "Pending"), again_ms=_AGAIN_MS)
     there = view.named("Pod")
     create = tuple(one for one in _pods(view) if one["metadata"]["name"] not in there)
     up = count(alive(pods), "Running", "Succeeded")
@@ -48,6 +55,10 @@ def _minimum(spec: Json) -> int:
     return int(spec.get("minAvailable") or _replicas(spec))
 
 
+def _queue(view: OperatorView) -> str:
+    return str(view.spec.get("queue") or "default")
+
+
 def _running(pods: list[Json]) -> list[Json]:
     return [one for one in alive(pods) if phase(one) not in ENDED]
 
@@ -65,7 +76,7 @@ def _pods(view: OperatorView) -> list[Json]:
             labels = {
                 "volcano.sh/job-name": view.name,
                 "volcano.sh/job-namespace": view.job["metadata"].get("namespace", ""),
-                "volcano.sh/queue-name": view.spec.get("queue") or "default",
+                "volcano.sh/queue-name": _queue(view),
                 "volcano.sh/task-spec": task["name"],
                 "volcano.sh/task-index": str(index),
             }

@@ -32,6 +32,8 @@ _heard = decoder(fleet_wire.Message)
 _decoded = decoder(fleet_wire.DeadLetter)
 # With this begin the ids of what somebody says who has no right to.
 LIE = "lie-"
+# The source of reports without the pods that are gone. Who decides may know of it, or still go by what agents told.
+_CORRECTED = "corrected"
 # So long (ms) may a job wait without a reason: those who would give one may be away.
 _REASON_MS = 300_000
 
@@ -80,7 +82,7 @@ class EventChecks:
                 # Its own clock may be wrong.
                 told = msgspec.structs.replace(heard, at=T0 + self._now())
                 self._checker.see(told)
-                self._checker.see(self._corrected(told))
+                self._checker.see(self._corrected(told), _CORRECTED)
                 self._silence.hear(heard, self._now())
         if stream == "DLQ" and not _decoded(delivery.data).id.startswith(LIE):
             self.breach("dead letter", "", delivery.data.decode()[:500])
@@ -123,7 +125,8 @@ class EventChecks:
             known |= {node.name: node for node in changed}
             at = T0 + self._now()
             nodes = tuple(changed)
-            self._checker.see(fleet_wire.Report(at=at, cluster=cluster, epoch="", sequence=0, full=False, nodes=nodes))
+            report = fleet_wire.Report(at=at, cluster=cluster, epoch="", sequence=0, full=False, nodes=nodes)
+            self._checker.see(report, _CORRECTED)
 
     def _compare(self, message: wire.JobMessage) -> None:
         """What is said of an attempt is what became of it in its member."""

@@ -1,0 +1,1 @@
+"""AppWrapper: objects of other kinds that start, are retried and end together."""

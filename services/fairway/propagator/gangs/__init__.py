@@ -1,0 +1,1 @@
+"""Gangs of pods in members: several objects of an attempt that start together."""
