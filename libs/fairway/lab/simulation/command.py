@@ -38,6 +38,7 @@ def simulate(
     companions: Annotated[
         bool, typer.Option("--companions", help="with a hub, and jobs that name ConfigMaps and Secrets of it")
     ] = False,
+    schedules: Annotated[bool, typer.Option("--schedules", help="with a hub, and schedules there")] = False,
     hub_too: Annotated[bool, typer.Option("--hub-too", help="every second seed is with a hub")] = False,
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
@@ -48,9 +49,11 @@ def simulate(
         raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
     profiles = tuple(PROFILES) if profile == "all" else (profile,)
     seeds = count(seed) if runs == 0 else iter(range(seed, seed + runs))
-    hubs = (hub or companions, hub or companions or hub_too)
+    always = hub or companions or schedules
+    hubs = (always, always or hub_too)
+    like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, companions=companions, schedules=schedules)
     plans = (
-        RunPlan(one, hours, clusters, profiles[one % len(profiles)], jobs, pace, replay, hubs[one % 2], companions)
+        msgspec.structs.replace(like, seed=one, profile=profiles[one % len(profiles)], hub=hubs[one % 2])
         for one in seeds
     )
     tally = _Tally(output)

@@ -8,7 +8,7 @@ class RunPlan(Struct, frozen=True):
     clock comes `pace` times more seldom than in production (runtime/loop.py): a quiet hour is mostly made of it, and
     nothing but how soon something is found out depends on it. With `replay` every decision is made again at the end.
     With a `hub` most of the jobs are applied there, and so are the settings of the fleet; with `companions` some of
-    these name ConfigMaps and Secrets of the hub."""
+    these name ConfigMaps and Secrets of the hub, and with `schedules` there are some that make more of them."""
 
     seed: int
     hours: float = 0.25
@@ -19,6 +19,7 @@ class RunPlan(Struct, frozen=True):
     replay: bool = False
     hub: bool = False
     companions: bool = False
+    schedules: bool = False
 
     @property
     def on_hub(self) -> int:
@@ -29,9 +30,9 @@ class RunPlan(Struct, frozen=True):
     def command(self) -> str:
         """What repeats it."""
         size = f"--hours {self.hours:g} --clusters {self.clusters} --jobs {self.jobs} --pace {self.pace:g}"
-        hub = " --companions" if self.companions else " --hub" if self.hub else ""
-        again = hub + (" --replay" if self.replay else "")
-        return f"fairway simulate --seed {self.seed} {size} --profile {self.profile}{again}"
+        more = {"hub": self.hub, "companions": self.companions, "schedules": self.schedules, "replay": self.replay}
+        flags = "".join(f" --{name}" for name, given in more.items() if given)
+        return f"fairway simulate --seed {self.seed} {size} --profile {self.profile}{flags}"
 
 
 class Breach(Struct, frozen=True):

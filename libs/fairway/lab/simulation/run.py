@@ -13,16 +13,14 @@ import structlog
 from fairway.domain import decision
 from fairway.lab.fleet.decided_again import hardly_known
 from fairway.lab.simulation.fleet import SimulatedFleet
+from fairway.lab.simulation.hub.hub_of_run import HubOfRun
 from fairway.lab.simulation.invariants.at_the_end import rests, rows
-from fairway.lab.simulation.invariants.companions import companions_left
 from fairway.lab.simulation.invariants.events import EventChecks
-from fairway.lab.simulation.invariants.hub_writes import HubChecks
 from fairway.lab.simulation.invariants.job_events import story
 from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.outcome import RunOutcome, RunPlan
 from fairway.lab.simulation.people.administrators import Administrators, tree
 from fairway.lab.simulation.people.faults import PROFILES, FaultInjector
-from fairway.lab.simulation.people.hub_users import HubUsers
 from fairway.lab.simulation.people.users import People
 from fairway.lab.simulation.virtual_time import run_virtual
 from fairway.operate.replay.decisions import DecisionFilter, replay
@@ -61,8 +59,7 @@ class _Run:
             for name, nodes in self._nodes.items()
         }
         quota_tree = read_quota_tree(tree(self._gpus))
-        self._hub: HubChecks | None = None
-        self._users: HubUsers | None = None
+        self._hub: HubOfRun | None = None
         self._witness = EventChecks(can_take, quota_tree, self._faults.profile.grace)
 
     async def run(self) -> RunOutcome:
@@ -79,9 +76,7 @@ class _Run:
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
         attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
         if fleet.hub is not None:
-            self._hub = HubChecks(fleet, fleet.hub, witness.breach, witness.tree_changed)
-            users = HubUsers(fleet, fleet.hub, self._faults.profile, plan)
-            self._users = users
+            self._hub = HubOfRun(fleet, fleet.hub, witness, plan)
         above = Administrators(fleet, self._faults.rng, witness, self._gpus, attempts)
         for member in fleet.members.values():
             member.fate = people.fate
@@ -90,7 +85,7 @@ class _Run:
         if self._hub is not None:
             await self._hub.in_force()
         looking = asyncio.ensure_future(self._look())
-        await asyncio.gather(people.live(above), *([self._users.live()] if self._users else []))
+        await asyncio.gather(people.live(above), *([self._hub.live()] if self._hub else []))
         await self._quiet()
         looking.cancel()
         self._end()
@@ -106,7 +101,7 @@ class _Run:
         """What the hub shows follows from the rest, and is looked at when that holds."""
         self._witness.end()
         if self._hub is not None and not self._witness.breaches:
-            for rule, job, text in (*self._hub.end(), *companions_left(self._fleet)):
+            for rule, job, text in self._hub.end():
                 self._witness.breach(rule, job, text)
 
     async def _decided_again(self) -> dict[str, int]:
@@ -138,6 +133,8 @@ class _Run:
         self._faults.clear(self._fleet.clock.now())
         for process in fleet.processes.there.values():
             process.resume()
+        if self._hub is not None:
+            await self._hub.run_on()
         end = asyncio.get_running_loop().time() + LIVENESS_S
         while asyncio.get_running_loop().time() < end and not self._witness.breaches:
             await asyncio.sleep(_LOOK_S)
@@ -163,7 +160,7 @@ class _Run:
             deaths=fleet.processes.deaths,
             hours=seconds / 3600,
             seconds=0.0,
-            drawn=dict(sorted((self._people.drawn + (self._users.drawn if self._users else Counter())).items())),
+            drawn=dict(sorted((self._people.drawn + (self._hub.drawn if self._hub else Counter())).items())),
             story=story(breaches, fleet.bus.stored("JOBS")),
         )
 

@@ -72,7 +72,7 @@ class SimulatedHub(KubesimCluster):
         except ApiError:
             return None
         if kind in EVERY:
-            self._remember(kind, made)
+            self.remember(kind, made)
         return made
 
     def edit(self, kind: str, found: StoredObject, change: Callable[[Json], Json], part: str = "") -> bool:
@@ -90,7 +90,7 @@ class SimulatedHub(KubesimCluster):
         if known is not None and part:
             known.by_hand = True
         elif known is not None:
-            self._remember(kind, made)
+            self.remember(kind, made)
         return True
 
     def remove(self, found: StoredObject) -> None:
@@ -105,7 +105,8 @@ class SimulatedHub(KubesimCluster):
         if known is not None and not known.gone:
             known.gone = self.api.clock.now()
 
-    def _remember(self, kind: str, made: StoredObject) -> None:
+    def remember(self, kind: str, made: StoredObject) -> None:
+        """What its owner wants is what it says now."""
         uid = made.obj["metadata"]["uid"]
         before = self.wanted.get(uid)
         self.wanted[uid] = WantedObject(

@@ -15,6 +15,7 @@ from fairway.domain.text.decoding import decoder
 from fairway.lab.kubesim.api.store import StoredObject
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.cluster import BINDING, SimulatedHub, WantedObject, leaving, uid_of
+from fairway.lab.simulation.hub.schedules import owner_of
 from fairway.lab.simulation.invariants.at_the_end import Found, rows
 from fairway.lab.simulation.invariants.hub_settings import SettingsOnHub, unlike
 from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, WAITS, shown
@@ -85,7 +86,8 @@ class HubEnd:
     def _nobodys(self, found: StoredObject) -> bool:
         """Not Fairway's: another object's child, at its end when it was first seen, or none that a policy selects where
         no job may be."""
-        owned = any(one.get("controller") for one in found.obj["metadata"].get("ownerReferences") or ())
+        owners = found.obj["metadata"].get("ownerReferences") or ()
+        owned = any(one.get("controller") for one in owners) and not owner_of(found)[0]
         ended = shown(kind_of(found), found.obj.get("status")) in (SUCCEEDED, FAILED)
         foreign = self.settings.reserved(found) and not self.settings.selected(found)
         return owned or foreign or (ended and self.hub.wanted[uid_of(found)].by_hand)

@@ -8,6 +8,7 @@ WAITS = "waits"
 RUNS = "runs"
 SUCCEEDED = "succeeded"
 FAILED = "failed"
+OVER = (SUCCEEDED, FAILED)
 
 
 def shown(kind: str, status: Any) -> str:

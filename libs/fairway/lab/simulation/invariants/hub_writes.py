@@ -13,10 +13,11 @@ from fairway.domain.text.decoding import decoder
 from fairway.lab.kubesim.api.store import Event, StoredObject
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.cluster import BINDING, EVENT, SimulatedHub, said, uid_of
+from fairway.lab.simulation.hub.schedules import owner_of
 from fairway.lab.simulation.invariants.at_the_end import Found, rows
 from fairway.lab.simulation.invariants.hub_end import HubEnd
 from fairway.lab.simulation.invariants.hub_settings import SettingsOnHub, unlike
-from fairway.lab.simulation.invariants.hub_statuses import FAILED, SUCCEEDED, shown
+from fairway.lab.simulation.invariants.hub_statuses import OVER, shown
 from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.members.pods import EVERY
 from fairway.lab.simulation.process import SimulatedProcess
@@ -32,7 +33,6 @@ _heard = decoder(fleet_wire.Message)
 _SERVICE = "hub"
 _LOOK_S = 0.5
 _WRITES = frozenset({"Event", "ResourceBinding"})
-_OVER = (SUCCEEDED, FAILED)
 # A lease that was lost with the store is trusted for as long as it would have lasted, at a slow pace (s).
 _SURE_S = 60.0
 # So long (ms) after the last fault a job may still be found to be held, and be taken out of its member.
@@ -129,6 +129,8 @@ class HubChecks:
             return
         self._owns(process)
         kind = kind_of(event.new)
+        if event.type != "MODIFIED" and owner_of(event.new)[0]:
+            return  # a run of a schedule
         if kind not in EVERY or event.old is None:
             if event.type == "ADDED" and event.new.obj["kind"] not in _WRITES:
                 self._breach("hub write", "", f"{process.name} makes a {kind} {event.new.key}")
@@ -144,10 +146,10 @@ class HubChecks:
         uid = uid_of(event.new)
         before, after = (shown(kind, one.obj.get("status")) for one in (event.old, event.new))
         lives = self._lives.get(uid, _Lives())
-        if after in _OVER and before not in _OVER and not (lives.ended or self._has_ended(uid)):
+        if after in OVER and before not in OVER and not (lives.ended or self._has_ended(uid)):
             self._breach("hub status", name, f"its object shows that it {after}, and nobody has said so")
         by_hand = self._hub.wanted[uid].by_hand
-        if before in _OVER and after != before and not by_hand and not lives.refused:
+        if before in OVER and after != before and not by_hand and not lives.refused:
             self._breach("hub status", name, f"its object showed that it {before}, and then that it {after}")
 
     def _has_ended(self, uid: str) -> bool:

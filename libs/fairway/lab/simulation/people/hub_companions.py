@@ -11,7 +11,7 @@ from fairway.workloads.companions.named import CONFIG_MAP, SECRET
 Json = dict[str, Any]
 # Stands in every Secret, and may stand nowhere but in clusters.
 CANARY = b64encode(b"canary of a simulated fleet, 4b1d").decode()
-_NAMES = {CONFIG_MAP: "settings", SECRET: "db"}
+NAMES = {CONFIG_MAP: "settings", SECRET: "db"}
 REFS = {CONFIG_MAP: "configMapRef", SECRET: "secretRef"}
 
 
@@ -22,18 +22,18 @@ class HubCompanions:
         self._hub = hub
         self._rng = Random(f"companions {seed}")
         for tenant in TENANTS:
-            for kind in _NAMES:
+            for kind in NAMES:
                 self._put(kind, tenant)
 
     def _put(self, kind: str, tenant: str) -> None:
         data = {"version": str(self._rng.randrange(10**9)), "canary": CANARY if kind == SECRET else "none"}
-        self._hub.put(kind, {"metadata": {"name": _NAMES[kind], "namespace": tenant}, "data": data})
+        self._hub.put(kind, {"metadata": {"name": NAMES[kind], "namespace": tenant}, "data": data})
 
     async def change(self) -> None:
         """Another content, or it is taken away and made anew, perhaps so that it cannot change."""
-        kind = self._rng.choice(sorted(_NAMES))
+        kind = self._rng.choice(sorted(NAMES))
         tenant = self._rng.choice(TENANTS)
-        found = self._hub.stored(kind, tenant, _NAMES[kind])
+        found = self._hub.stored(kind, tenant, NAMES[kind])
         if found is None:
             return
         version = str(self._rng.randrange(10**9))
@@ -41,15 +41,15 @@ class HubCompanions:
         if fixed or self._rng.random() < 0.3:
             self._hub.remove(found)
             immutable = {"immutable": True} if self._rng.random() < 0.5 else {}
-            meta = {"name": _NAMES[kind], "namespace": tenant}
+            meta = {"name": NAMES[kind], "namespace": tenant}
             self._hub.put(kind, {"metadata": meta, "data": {**found.obj["data"], "version": version}, **immutable})
         else:
             self._hub.edit(kind, found, lambda now: {**now, "data": {**now["data"], "version": version}})
 
     def named(self, manifest: Json) -> Json:
         """The same job, whose pods name one of them, or both, or none."""
-        kinds = [kind for kind in sorted(_NAMES) if self._rng.random() < 0.5]
-        sources = [{REFS[kind]: {"name": _NAMES[kind]}} for kind in kinds]
+        kinds = [kind for kind in sorted(NAMES) if self._rng.random() < 0.5]
+        sources = [{REFS[kind]: {"name": NAMES[kind]}} for kind in kinds]
         for template in templates(manifest) if sources else ():
             template["spec"]["containers"][0]["envFrom"] = sources
         return manifest
