@@ -164,10 +164,11 @@ class HubChecks:
             self._breach("hub owner", "", f"{process.name} writes, and {owner} has the lease since {since - T0} ms")
 
     def _again(self, one: StoredObject, cause: wire.JobMessage) -> tuple[object, ...]:
-        """Who changes or holds a job twice is answered twice; and a service that begins anew, as it does in trouble,
-        does not know which reasons to wait it has told."""
+        """Who changes or holds a job twice is answered twice; an attempt whose room was taken meanwhile is placed once
+        more; and a service that begins anew, as it does in trouble, does not know which reasons to wait it has told."""
         trouble = self._fleet.faults.profile.wipes and isinstance(cause, wire.Blocked | wire.Queue)
-        return (one.key.name,) if trouble or isinstance(cause, wire.Amended | wire.Unchanged | wire.Held) else ()
+        often = isinstance(cause, wire.Amended | wire.Unchanged | wire.Held | wire.Placed)
+        return (one.key.name,) if trouble or often else ()
 
     # Everything.
 
