@@ -47,23 +47,24 @@ def simulate(
         raise Failure(USAGE, f"--profile {profile} is not known", f"use {', '.join(PROFILES)} or all")
     if output not in ("", "json"):
         raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
-    profiles = tuple(PROFILES) if profile == "all" else (profile,)
-    seeds = count(seed) if runs == 0 else iter(range(seed, seed + runs))
-    always = hub or companions or schedules
-    hubs = (always, always or hub_too)
-    like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, companions=companions, schedules=schedules)
-    plans = (
-        msgspec.structs.replace(like, seed=one, profile=profiles[one % len(profiles)], hub=hubs[one % 2])
-        for one in seeds
-    )
+    hub = hub or companions or schedules
+    like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, hub, companions, schedules)
     tally = _Tally(output)
     try:
-        for outcome in carried_out(plans, runs):
+        for outcome in carried_out(_plans(like, runs, hub_too), runs):
             tally.take(outcome)
     except KeyboardInterrupt:
         say("stopped")
     tally.tell()
     raise typer.Exit(1 if tally.broken else 0)
+
+
+def _plans(like: RunPlan, runs: int, hub_too: bool) -> Iterator[RunPlan]:
+    """From its seed on."""
+    profiles = tuple(PROFILES) if like.profile == "all" else (like.profile,)
+    hubs = (like.hub, like.hub or hub_too)
+    for one in count(like.seed) if runs == 0 else range(like.seed, like.seed + runs):
+        yield msgspec.structs.replace(like, seed=one, profile=profiles[one % len(profiles)], hub=hubs[one % 2])
 
 
 def carried_out(plans: Iterator[RunPlan], runs: int) -> Iterator[RunOutcome]:

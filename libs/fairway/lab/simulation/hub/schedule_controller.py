@@ -74,7 +74,7 @@ def _named(runs: list[StoredObject]) -> list[Json]:
 
 
 def _run(found: StoredObject, name: str) -> Json:
-    kind, version = found.obj["kind"], found.obj["apiVersion"]
-    owner = {"apiVersion": version, "kind": kind, "name": found.key.name, "uid": uid_of(found), "controller": True}
+    kind = {field: found.obj[field] for field in ("apiVersion", "kind")}
+    owner = {**kind, "name": found.key.name, "uid": uid_of(found), "controller": True}
     meta = {"name": name, "namespace": found.key.namespace, "ownerReferences": [owner]}
     return {"metadata": meta, "spec": found.obj["spec"]["jobTemplate"]["spec"]}
