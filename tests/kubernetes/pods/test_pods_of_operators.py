@@ -16,10 +16,8 @@ from fairway.workloads.member_copy import member_copy
 from tests.cases.derived_pods import derived
 from tests.cases.pod_flaws import CONTEXT
 from tests.kubernetes.support.fleet import Json, RealFleet, until
-from tests.kubernetes.support.manifests import example
-from tests.kubernetes.test_kinds import CASES, Case, classes
+from tests.kubernetes.support.manifests import EXAMPLES_OF_KINDS, Example, example
 
-__all__ = ["classes"]
 # Containers that operators add to pods, by the kind's name. They are the members' administrators' own.
 ADDED = {
     "PyTorchJob": {"init-pytorch"},
@@ -43,7 +41,7 @@ _VOLUME = {"name": "scratch", "emptyDir": {"sizeLimit": "1Gi"}}
 _OF_POD: Json = {"runAsUser": 1007, "fsGroup": 7, "seccompProfile": {"type": "RuntimeDefault"}}
 _OF_SPEC = ("hostNetwork", "hostPID", "hostIPC", "runtimeClassName", "automountServiceAccountToken")
 # spark-submit is played here and the operator's webhook is not there, so that neither brings a securityContext.
-HARDENED = [case for case in CASES if case.kind != "SparkApplication"]
+HARDENED = [case for case in EXAMPLES_OF_KINDS if case.kind != "SparkApplication"]
 
 
 def hardened(value: Any) -> Any:
@@ -93,7 +91,7 @@ def named(pod: Json) -> Json:
     }
 
 
-def differences(real: Json, ours: Json, case: Case) -> Json:
+def differences(real: Json, ours: Json, case: Example) -> Json:
     """Of two pods: what is not the same, as both say it. The real one has more names, and what its operator adds."""
     mine = containers(ours)
     theirs = containers(real)
@@ -118,7 +116,7 @@ def differences(real: Json, ours: Json, case: Case) -> Json:
 
 @pytest.mark.parametrize("case", HARDENED, ids=[f"{one.kind} in {one.cluster}" for one in HARDENED])
 @pytest.mark.usefixtures("classes")
-def test_operators_make_the_pods_that_were_looked_at(fleet: RealFleet, tenant: str, case: Case) -> None:
+def test_operators_make_the_pods_that_were_looked_at(fleet: RealFleet, tenant: str, case: Example) -> None:
     *objects, policy = example(case.file, tenant, case.cluster, run_for="10s")
     objects = hardened(objects)
     *_, whole = written_out([Document(case.file, one) for one in objects])
