@@ -37,7 +37,7 @@ def test_the_nats_that_members_reach_asks_who_comes_and_is_encrypted() -> None:
     assert re.search(r"^tls \{", text, re.MULTILINE) and 'include "../nats/members.conf"' in text
 
 
-@pytest.mark.parametrize("name", ["redis/valkey.conf", "local/valkey.conf"])
+@pytest.mark.parametrize("name", ["valkey/valkey.conf", "local/valkey.conf"])
 def test_valkey_accepts_its_configuration_and_would_not_an_unknown_word(name: str, tmp_path: Path) -> None:
     """The second option is a word that Valkey does not know: all that comes before it was read and accepted."""
     config = tmp_path / "valkey.conf"
