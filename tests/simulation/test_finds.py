@@ -32,7 +32,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "fearless": ("frozen", ("hostile", 0)),
     "hopeful": ("frozen", ("rough", 66)),
     "gullible": ("size", ("hostile", 0)),
-    "oblivious": ("hub deleted", ("rough with a hub", 47)),
+    "oblivious": ("hub deleted", ("rough with a hub", 29)),
     "despairing": ("hub status", ("rough with a hub", 1)),
     "mistaken": ("hub held", ("calm with a hub", 0)),
     "sleeping": ("hub held", ("calm with a hub", 0)),
@@ -46,9 +46,9 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "repeating": ("hub events", ("calm with a hub", 2)),
     "labelling": ("hub write", ("calm with a hub", 0)),
     "twofold": ("hub twice", ("rough with a hub", 1)),
-    "outdated": ("hub binding", ("calm with a hub", 2)),
-    "insisting": ("hub owner", ("rough with a hub", 190)),
-    "abandoning": ("hub binding", ("hostile with a hub", 3)),
+    "outdated": ("hub binding", ("calm with a hub", 3)),
+    "insisting": ("hub owner", ("rough with a hub", 9)),
+    "abandoning": ("hub binding", ("rough with a hub", 22)),
 }
 
 

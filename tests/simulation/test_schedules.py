@@ -57,11 +57,11 @@ WORK = work_due.work_due
 FAULTS: dict[str, tuple[tuple[object, str, object], tuple[str, int]]] = {
     "what forbids a run is not looked at": ((known_schedules, "work_due", nothing_forbidden), ("calm", 0)),
     "a suspended schedule runs": ((known_schedules, "work_due", never_suspended), ("calm", 0)),
-    "a run is made however late it is": ((work_due, "_too_late", lambda known, late, patience: False), ("rough", 12)),
+    "a run is made however late it is": ((work_due, "_too_late", lambda known, late, patience: False), ("hostile", 20)),
     "nobody looks again": ((tend, "_again", lambda known, what, now: None), ("rough", 0)),
     "old runs stay": ((work_due, "_old", lambda known, runs: ()), ("calm", 0)),
     "its status does not say when it ran last": ((ScheduleKind, "made", unwritten), ("rough", 2)),
-    "its status does not say what is under way": ((ScheduleKind, "_active", none_active), ("calm", 0)),
+    "its status does not say what is under way": ((ScheduleKind, "_active", none_active), ("calm", 4)),
     "a run has the name of the next one": ((CronJob, "run_of", later), ("calm", 0)),
 }
 

@@ -1,6 +1,8 @@
 """Tests that share what one file or one worker sets up for all of them are dealt to one worker (tests/dealing.py)."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -20,6 +22,13 @@ def test_every_file_whose_tests_share_servers_is_in_a_group_and_no_other() -> No
         if path.parent.name == "troubles" or SHARED.search(path.read_text())
     }
     assert set(TOGETHER) == sharing
+
+
+def test_the_tests_on_real_kubernetes_can_be_read() -> None:
+    """They run last, and should not be found broken only then."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n0", "tests/kubernetes"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from fairway.cli.manifests import JOB, TEMPLATE, Document
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.gangs.found_gang import POD, FoundGang, FoundPod, found_gang, found_pod, gang_of
+from fairway.workloads.gangs.found_gang import POD, FoundGang, FoundPod, found_gang, found_pod, gang_of, whole_gang
 from fairway.workloads.gangs.pods import GANG
 from fairway.workloads.kinds.registry import KINDS
-from fairway.workloads.references import Reference, Referenced, referenced
+from fairway.workloads.references import Reference, Referenced, WrittenOut, referenced
 
 _REMEDY = "name the file that it is in with -f, too, or apply both on the hub"
 
@@ -42,16 +42,20 @@ def _written_out(one: Document, templates: dict[Reference, Referenced]) -> Docum
     kind = KINDS.get(one.key)
     if kind is None:
         return one
-    gang = _gang(one)
-    whole = templates.get(gang) if gang is not None else None
-    if isinstance(whole, FoundGang) and not whole.wrong and not whole.led_by(one.manifest):
-        return replace(one, copied=True)
     made = kind.written_out(one.manifest, templates.get)
+    if _gang(one) is not None and _follows(one, templates, made):
+        return replace(one, copied=True)
     if not made.wrong:
         return replace(one, manifest=made.manifest)
     if made.waits and not any(reference in templates for reference in made.used):
         return one
     return replace(one, reasons=tuple(map(_here, made.wrong)))
+
+
+def _follows(one: Document, templates: dict[Reference, Referenced], made: WrittenOut) -> bool:
+    """Whether the pod goes with another one of its gang, which is whole."""
+    whole = whole_gang(one.manifest, templates.get)
+    return whole is not None and not made.waits and not whole.wrong and not whole.led_by(one.manifest)
 
 
 def _here(why: Reason) -> Reason:

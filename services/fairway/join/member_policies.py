@@ -53,7 +53,7 @@ def policies(kinds: Resources, parts: Resources, open_paths: OpenPaths, level: s
         *_policy(
             "companions",
             [_rule(group, found, *ALL) for group, found in sent.items()],
-            companions([one for found in parts.values() for one in found]),
+            companions(sorted({one for found in parts.values() for one in found})),
         ),
         *_policy("classes", [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")], _classes()),
         *_policy("queues", [_rule("scheduling.volcano.sh", ("queues",), "CREATE", "UPDATE")], _queues()),

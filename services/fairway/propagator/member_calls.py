@@ -129,7 +129,8 @@ class MemberCalls:
         for one in others:
             pod = _copy(call, call.body, one)
             spot = spot_of(call.cluster, call.body.kind, pod)
-            pods.append(sealed(self._key, spot, (call.job, call.attempt), pod))
+            pod = sealed(self._key, spot, (call.job, call.attempt), pod)
+            pods.append(KINDS[call.body.kind].in_member(pod, anchor_name(call.job, call.attempt))[0])
         names = pod_set_names(manifest)
         for pod in pods:
             pod["metadata"]["labels"][POD_SET_LABEL] = names[pod["metadata"]["name"]]

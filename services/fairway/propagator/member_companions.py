@@ -65,7 +65,12 @@ class Companions:
         owner = sent.owned_by(CONFIG_MAP, wanted["metadata"]["name"], anchor)
         for kind, content in parts.items():
             spot = Spot(cluster.name, kind, copy.namespace, wanted["metadata"]["name"])
-            await cluster.apply(kind, sent.part(self._key, spot, (call.job, call.attempt), content, owner), copy.level)
+            part = sent.part(self._key, spot, (call.job, call.attempt), content, owner)
+            try:
+                await cluster.apply(kind, part, copy.level)
+            except ClusterRefused as error:
+                if error.code != Code.KIND_NOT_SERVED or kind not in KINDS[copy.kind].spared:
+                    raise
         told = []
         for one, has in found.items():
             spot = Spot(cluster.name, one.kind, copy.namespace, one.name)

@@ -18,7 +18,7 @@ from fairway.propagator.member_calls import MemberCalls
 from fairway.runtime.ports import Outgoing, Unreachable, World
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from tests.spec.builders.gangs_of_pods import TENANT, gang, pod
+from tests.spec.builders.gangs_of_pods import TENANT, VOLCANO, gang, pod, pod_group
 from tests.support.simulated import PATIENCE_S, simulated
 
 Json = dict[str, Any]
@@ -62,13 +62,16 @@ class Dies:
 class Member:
     """A cluster, and a record that has the manifest of one gang."""
 
-    def __init__(self, cluster: KubernetesCluster) -> None:
+    def __init__(self, cluster: KubernetesCluster, manifest: Json) -> None:
         self.cluster = cluster
+        self._manifest = manifest
         self._bus = MemoryBus()
         self._world = World(self._bus, MemoryStore(), SystemClock(), "propagator")
 
     async def record(self) -> None:
-        said = wire.Submitted(tenant=TENANT, job="j1", manifest=msgspec.Raw(msgspec.json.encode(gang())), source="hub")
+        said = wire.Submitted(
+            tenant=TENANT, job="j1", manifest=msgspec.Raw(msgspec.json.encode(self._manifest)), source="hub"
+        )
         await self._bus.publish([Outgoing("m1", subjects.job(said.verb, TENANT), msgspec.json.encode(said))])
 
     async def asked(self, verb: str, cluster: Any = None) -> Outcome:
@@ -90,9 +93,9 @@ class Member:
 
 
 @asynccontextmanager
-async def member() -> AsyncIterator[Member]:
+async def member(manifest: Json | None = None) -> AsyncIterator[Member]:
     async with simulated() as (cluster, _), asyncio.timeout(PATIENCE_S):
-        made = Member(cluster)
+        made = Member(cluster, manifest or gang())
         await made.record()
         yield made
 
@@ -186,3 +189,32 @@ async def test_one_that_is_of_a_leader_before_is_waited_for() -> None:
         done = await here.asked(APPLY)
         assert (done.ok, done.code) == (False, "")
         assert all(one["spec"].get("schedulingGates") for one in (await here.pods()).values())
+
+
+GROUP = "PodGroup.scheduling.volcano.sh/v1beta1"
+MARK = "scheduling.k8s.io/group-name"
+
+
+async def test_its_pod_group_is_there_before_its_pods_say_its_name_and_goes_with_them() -> None:
+    async with member(gang(VOLCANO, pod_group())) as here:
+        assert (await here.asked(APPLY)).ok
+        found = await here.pods()
+        (name,) = {one["metadata"]["annotations"][MARK] for one in found.values()}
+        group = await here.cluster.get(GROUP, TENANT, name)
+        assert group is not None
+        assert (group["spec"], group["metadata"]["labels"]["fairway.io/job"]) == ({"minMember": 3}, "j1")
+        assert "podGroup" not in found["a"]
+        assert (await here.asked(APPLY)).body.adopted
+        await here.run()
+        await here.removed()
+        while await here.cluster.get(GROUP, TENANT, name) is not None:
+            await asyncio.sleep(0)
+
+
+async def test_one_of_a_kind_that_the_member_does_not_serve_is_left_out() -> None:
+    marks = {"labels": {"scheduling.x-k8s.io/pod-group": "g"}}
+    async with member(gang(marks, pod_group("scheduling.x-k8s.io/v1alpha1"))) as here:
+        done = await here.asked(APPLY)
+        assert done.ok, done
+        await here.run()
+        assert list(await here.pods()) == list(NAMES)

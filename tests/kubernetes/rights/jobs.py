@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 import httpx
 
+from fairway.workloads.gangs.pod_groups import MARKS, PLURAL
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 from tests.kubernetes.hub.schedule_kinds import SCHEDULES
 from tests.kubernetes.rights import rbac
@@ -31,6 +32,27 @@ async def lives(place: RightsHouse, tenant: str) -> None:
     for kind in every:
         there = f"{kinds.path(kind, tenant)}/one"
         await place.until(lambda there=there: not place.north.get(there), f"{there} is gone from the member")
+
+
+async def in_pod_groups(place: RightsHouse, tenant: str) -> None:
+    """A pod for each kind of PodGroup, which names one."""
+    place.tenant(tenant, kinds.policy("here", "north", reserve="ledger"))
+    (kind,) = (one for one in kinds.every() if one.name == "Pod")
+    for number, ((holder, mark), group) in enumerate(MARKS.items()):
+        version = group.partition(".")[2]
+        groups = f"{version}/namespaces/{tenant}/{PLURAL}"
+        if not place.hub.items(groups):
+            meta = {"name": "g", "namespace": tenant}
+            body = {"apiVersion": version, "kind": "PodGroup", "metadata": meta, "spec": {"minMember": 1}}
+            place.hub.create(groups, body)
+        pod = kinds.manifest(kind)
+        pod["metadata"] = {"name": f"in-group-{number}", holder: {mark: "g"}}
+        place.hub.create(kinds.path(kind, tenant), pod)
+        here = f"{kinds.path(kind, tenant)}/in-group-{number}"
+        await place.until(lambda here=here: place.north.get(here), f"{here} is in the member")
+        await place.until(lambda groups=groups: place.north.items(groups), f"so is its PodGroup of {version}")
+        place.hub.delete(here)
+        await place.until(lambda groups=groups: not place.north.items(groups), f"it is gone from {version}")
 
 
 def applied(place: RightsHouse, tenant: str, kind: Kind) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from fairway.cli.manifests import JOB, TEMPLATE, Document
 from fairway.cli.templates import written_out
-from tests.spec.builders.gangs_of_pods import KOORDINATOR, KUEUE, Json, pod
+from tests.spec.builders.gangs_of_pods import KOORDINATOR, KUEUE, VERSIONS, VOLCANO, Json, pod, pod_group
 from tests.spec.cli.test_templates import dry_run
 
 PODS = [pod(name) for name in "abc"]
@@ -52,3 +52,26 @@ def test_what_has_the_others_in_it_already_is_sent_as_it_is() -> None:
     whole = {**PODS[0], "gang": PODS[1:]}
     (made,) = written_out([Document("f", whole)])
     assert made.manifest == whole
+
+
+@pytest.mark.parametrize(("marks", "version"), VERSIONS, ids=[version for _, version in VERSIONS])
+def test_a_pod_group_in_the_files_goes_with_the_pods_that_name_it(marks: Json, version: str) -> None:
+    files = [pod_group(version), *(pod(name, marks) for name in "cab")]
+    made = written_out([Document("f", one) for one in files])
+    (leader,) = [one for one in made if one.role == JOB]
+    assert leader.manifest["podGroup"]["spec"] == {"minMember": 3}
+    assert [one["metadata"]["name"] for one in leader.manifest["gang"]] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("files", "text"),
+    [
+        ([pod(name, VOLCANO) for name in "abc"], "there is no PodGroup g"),
+        ([pod_group(), pod("a", VOLCANO), pod("b", VOLCANO)], "2 of 3 pods of gang g are there"),
+    ],
+    ids=["it is in none of them", "one pod is missing"],
+)
+def test_without_it_or_without_a_pod_none_is_sent(files: list[Json], text: str) -> None:
+    found = [one for one in dry_run(*files) if one["kind"] == "Pod"]
+    assert found and not any(one["accepted"] for one in found)
+    assert all(text in one["reasons"][0]["text"] for one in found), found

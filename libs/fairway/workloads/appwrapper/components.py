@@ -11,6 +11,7 @@ from typing import NamedTuple
 from fairway.wire.capacity import PLACEHOLDERS
 from fairway.wire.reasons import Code
 from fairway.workloads.companions.apart import apart
+from fairway.workloads.gangs.pod_groups import POD_GROUP
 from fairway.workloads.gangs.pods import GANG
 from fairway.workloads.kinds.kind import Kind
 from fairway.workloads.reading.fields import Field, shown
@@ -34,7 +35,9 @@ class Component(NamedTuple):
 
 def may_be_wrapped(kind: Kind) -> bool:
     """Its pods come from templates of its manifest, and need nothing that Fairway puts beside it."""
-    return kind.name != WRAPPER and PLACEHOLDERS in kind.holds and not (kind.account or kind.refers_to)
+    return (
+        kind.name != WRAPPER and PLACEHOLDERS in kind.holds and not (kind.account or (kind.refers_to and not kind.bare))
+    )
 
 
 def components(manifest: Field, kinds: Mapping[str, Kind]) -> Iterator[Component]:
@@ -96,8 +99,9 @@ def _check_object(one: Component, namespace: str) -> None:
     read_name(metadata["name"], one.kind.name_limit, one.kind.makes_services)
     if metadata["namespace"].text(namespace) != namespace:
         metadata["namespace"].wrong(f"is not the AppWrapper's own, {namespace}", "leave it out")
-    if one.kind.bare and one.template[GANG].given:
-        one.template[GANG].wrong("holds pods that nobody makes there", "list each pod as a component of its own")
+    for field in (GANG, POD_GROUP) if one.kind.bare else ():
+        if one.template[field].given:
+            one.template[field].wrong("holds what nobody makes there", "list each pod as a component of its own")
     if one.kind.suspended(one.template.mapping()):
         path, remedy = one.kind.let_go
         one.template.at(*path.split(".")).wrong("holds a component that nobody lets go", remedy.partition(" to ")[0])

@@ -1,15 +1,13 @@
 """By what a pod says that it starts together with others, and with how many: the marks of Kueue and of Koordinator,
-where the number stands on each pod. Pure."""
+where the number stands on each pod, and the names of PodGroups, which say it. Pure."""
 
 from typing import Any, NamedTuple
 
 from fairway.domain.text.digits import is_whole
-from fairway.wire.reasons import Code
+from fairway.workloads.gangs.limits import CODE, MOST_PODS
+from fairway.workloads.gangs.pod_groups import MARKS, POD_GROUP, read_total
 from fairway.workloads.reading.fields import Field, Problems, shown
 
-CODE = Code.GANG_OF_PODS
-# Together with the manifest's own: as many as one job may refer to (references.MOST_REFERENCES).
-MOST_PODS = 64
 _KUEUE = "kueue.x-k8s.io"
 _KOORDINATOR = "gang.scheduling.koordinator.sh"
 KUEUE_NAME = f"{_KUEUE}/pod-group-name"
@@ -25,15 +23,19 @@ _ONLY = {
     f"{_KOORDINATOR}/groups": ("", "[]"),
     f"{_KOORDINATOR}/mode": ("", "Strict"),
 }
+# Where a gang may be named, below metadata.
+_FIELDS = (("labels", KUEUE_NAME), ("annotations", _KOORDINATOR_NAME), *MARKS)
 _LEAVE_OUT = "leave it out: a gang of pods starts whole, fails with the first of its pods, and starts anew as a whole"
 
 
 class GangMark(NamedTuple):
-    """`field` is where its name stands, below metadata; `total` how many pods it has."""
+    """`field` is where its name stands, below metadata; `total` how many pods it has (0: that is not known); `group`
+    the kind of the PodGroup that it names, empty without one."""
 
     field: tuple[str, str]
     name: str
     total: int
+    group: str = ""
 
 
 def gang_key(manifest: dict[str, Any]) -> str:
@@ -44,22 +46,35 @@ def gang_key(manifest: dict[str, Any]) -> str:
 
 def named(metadata: Field) -> tuple[str, str] | None:
     """Where the mark stands."""
-    for field in (("labels", KUEUE_NAME), ("annotations", _KOORDINATOR_NAME)):
-        place = metadata[field[0]]
-        if isinstance(place.value, dict) and place.value.get(field[1]):
-            return field
-    return None
+    return next(iter(_marks(metadata)), None)
 
 
-def read_mark(metadata: Field) -> GangMark | None:
-    """Notes what is wrong with it; None without any mark that can be read."""
-    field = named(metadata)
-    if field is None:
+def _marks(metadata: Field) -> list[tuple[str, str]]:
+    held = {name: value for name in ("labels", "annotations") if isinstance(value := metadata[name].value, dict)}
+    return [(holder, mark) for holder, mark in _FIELDS if held.get(holder, {}).get(mark)]
+
+
+def read_mark(pod: Field) -> GangMark | None:
+    """Notes what is wrong with it; None without any mark that can be read. How many pods a PodGroup asks for stands in
+    the pod that leads the gang."""
+    metadata = pod["metadata"]
+    marks = _marks(metadata)
+    if not marks:
         return None
+    field, *others = marks
     name = metadata.at(*field).text()
+    for other in others:
+        if field not in MARKS or MARKS[field] != MARKS.get(other) or metadata.at(*other).value != name:
+            metadata.at(*other).wrong(f"is a second mark of a gang, beside {field[1]}", "keep one", CODE)
+    if field in MARKS:
+        group = pod[POD_GROUP]
+        return GangMark(field, name, read_total(group, MARKS[field]) if group.given else 0, MARKS[field])
+    return _counted(metadata, field, name)
+
+
+def _counted(metadata: Field, field: tuple[str, str], name: str) -> GangMark:
+    """With the number on the pod itself."""
     notes = metadata["annotations"]
-    if field[1] == KUEUE_NAME and notes[_KOORDINATOR_NAME].value:
-        notes[_KOORDINATOR_NAME].wrong(f"is a second mark of a gang, beside {KUEUE_NAME}", "keep one", CODE)
     for one, allowed in _ONLY.items():
         if (given := notes[one]).given and given.value not in allowed:
             given.wrong(f"is {shown(given.value)}, which is not done for a gang of pods", _LEAVE_OUT, CODE)

@@ -11,7 +11,9 @@ from msgspec import structs
 
 from fairway.domain.quota.tree import QUOTA_LABELS
 from fairway.wire.workload import PodSet
-from fairway.workloads.gangs.marks import CODE, MOST_PODS, GangMark, read_mark
+from fairway.workloads.gangs.limits import CODE, MOST_PODS
+from fairway.workloads.gangs.marks import GangMark, read_mark
+from fairway.workloads.gangs.pod_groups import POD_GROUP, check_class
 from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import read_name, read_namespace
@@ -24,6 +26,7 @@ GANG = "gang"
 GANG_GATE = "fairway.io/gang"
 FLEET_GATE = "fairway.io/fleet"
 _POD_SET = "pod"
+_APPLY_GROUP = "apply it on the hub, or name the file that it is in with -f, too"
 _ALIKE = "all pods of a gang say the same there: delete the one that does not, and apply it anew"
 # In what all pods of a gang say the same, as it counts for the whole job.
 _SAME = (
@@ -46,12 +49,21 @@ def pods_of(manifest: Field) -> list[Field]:
 
 def check(manifest: Field) -> None:
     """Notes why the manifest is not that of one whole gang; of a pod that is of none, nothing."""
-    mark = read_mark(manifest["metadata"])
+    mark = read_mark(manifest)
     pods = pods_of(manifest)
+    group = manifest[POD_GROUP]
+    if mark is None and manifest[GANG].given:
+        manifest[GANG].wrong("holds more pods, and the pod says of no gang that it is of it", "leave it out", CODE)
+    if group.given and (mark is None or not mark.group):
+        group.wrong("is a PodGroup, and the pod names none", "leave it out", CODE)
     if mark is None:
-        if manifest[GANG].given:
-            manifest[GANG].wrong("holds more pods, and the pod says of no gang that it is of it", "leave it out", CODE)
         return
+    if mark.group and not group.given:
+        text = f"names PodGroup {mark.name}, which says how many pods there are, and is not here"
+        manifest["metadata"].at(*mark.field).wrong(text, _APPLY_GROUP, CODE)
+        return
+    if mark.group:
+        check_class(group, manifest)
     if mark.total and not manifest.problems and len(pods) != mark.total:
         _count_wrong(manifest["metadata"].at(*mark.field), mark, len(pods))
         return
@@ -69,10 +81,7 @@ def _count_wrong(place: Field, mark: GangMark, there: int) -> None:
 
 
 def _check_follower(leader: Field, mark: GangMark, one: Field) -> None:
-    if (one["apiVersion"].value, one["kind"].value) != ("v1", "Pod"):
-        one["kind"].wrong("is no Pod of v1", "put nothing but pods there")
-    if one[GANG].given:
-        one[GANG].wrong("stands in a pod of a gang", "put all pods beside the first one")
+    _check_pod(one)
     metadata = one["metadata"]
     name = read_name(metadata["name"], 253)
     if read_namespace(metadata["namespace"]) != read_namespace(leader["metadata"]["namespace"]):
@@ -80,7 +89,7 @@ def _check_follower(leader: Field, mark: GangMark, one: Field) -> None:
     names = [each["metadata"]["name"].value for each in pods_of(leader)]
     if names.count(name) > 1:
         metadata["name"].wrong(f"is that of another pod of the gang, {shown(name)}", "give each a name of its own")
-    other = read_mark(metadata)
+    other = read_mark(one)
     first = f"pod {leader['metadata']['name'].value}"
     if other is None or (other.field, other.name) != (mark.field, mark.name):
         metadata.wrong(f"pod {name} does not say that it is of gang {mark.name}, as {first} does", _ALIKE, CODE)
@@ -95,6 +104,14 @@ def _check_follower(leader: Field, mark: GangMark, one: Field) -> None:
         having, lacking = (name, first[4:]) if _gated(one) else (first[4:], name)
         text = f"pod {having} of the gang has the gate {FLEET_GATE}, and pod {lacking} has not"
         one["spec"]["schedulingGates"].wrong(text, "delete it, and apply it with that gate", CODE)
+
+
+def _check_pod(one: Field) -> None:
+    if (one["apiVersion"].value, one["kind"].value) != ("v1", "Pod"):
+        one["kind"].wrong("is no Pod of v1", "put nothing but pods there")
+    for field in (GANG, POD_GROUP):
+        if one[field].given:
+            one[field].wrong("stands in a pod of a gang", "put it beside the first pod")
 
 
 def _said(pod: Field, way: tuple[str, ...]) -> Any:

@@ -41,7 +41,8 @@ class Kind(ABC):
     `steady`: a gang that was up and is no longer is in trouble (not where pods come and go: Spark, Argo).
     `refers_to` are the kinds of the hub's objects in which parts of one may stand (references.py).
     `remade`: while one is being deleted its operator makes anew what was made for it, so that it has to go first.
-    `brings` are the kinds of objects that have to be in a member before one is, with their plural names (in_member).
+    `brings` are the kinds of objects that have to be in a member before one is, with their plural names (in_member);
+    those that are `spared` are left out where a member does not serve them.
     `holds` are the ways in which room can be held for its pods in a member: placeholders need pods that come, gates
     included, from templates of the manifest, and all at once.
     `label` is on its objects in a member, and on nothing else there, where the job's labels alone would find pods, too.
@@ -63,6 +64,7 @@ class Kind(ABC):
     remade: bool = False
     refers_to: tuple[str, ...] = ()
     brings: Mapping[str, str] = MappingProxyType({})
+    spared: frozenset[str] = frozenset()
     holds: tuple[str, ...] = (RESERVATIONS, PLACEHOLDERS)
     ends: Ends = PLAIN
     steady: bool = True

@@ -7,10 +7,12 @@ the gang's job is the pod whose name comes first, with the others in it (workloa
 
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet, Workload
+from fairway.workloads.gangs import pod_groups
 from fairway.workloads.gangs import pods as gang
 from fairway.workloads.gangs.found_gang import written_out
 from fairway.workloads.hub_status import entries
@@ -24,18 +26,10 @@ from fairway.workloads.references import Find, WrittenOut
 Json = dict[str, Any]
 # In a member: a pod that is a job's object, and not only of a job.
 ALONE_LABEL = "fairway.io/alone"
-# By these a pod says that it starts together with others, and not with how many: labels and annotations of Koordinator,
-# scheduler-plugins, Volcano and YuniKorn.
-_GANG_LABELS = (
-    "pod-group.scheduling.sigs.k8s.io",
-    "pod-group.scheduling.sigs.k8s.io/name",
-    "scheduling.x-k8s.io/pod-group",
-)
-_GANG_ANNOTATIONS = (
-    "scheduling.k8s.io/group-name",
-    "scheduling.volcano.sh/group-name",
-    "yunikorn.apache.org/task-group-name",
-)
+# By these a pod says that it starts together with others, and not with how many: a label of Koordinator, and an
+# annotation of YuniKorn.
+_GANG_LABELS = ("pod-group.scheduling.sigs.k8s.io/name",)
+_GANG_ANNOTATIONS = ("yunikorn.apache.org/task-group-name",)
 # Fields of the spec by which it says so to Kubernetes itself: of 1.35, and since 1.36.
 _GANG_FIELDS = ("workloadRef", "schedulingGroup")
 # What API servers write into every pod (plugin/pkg/admission): the token of its account, its priority, and how long it
@@ -47,7 +41,10 @@ _AWAY = tuple(
     for what in ("not-ready", "unreachable")
 )
 _CONTAINERS = ("initContainers", "containers")
-_REMEDY = "say it by the marks of Kueue or of Koordinator on each pod, or make one Job, JobSet or Volcano Job of them"
+_REMEDY = (
+    "say it by a PodGroup, or by the marks of Kueue or of Koordinator on each pod, or make one Job, JobSet or Volcano "
+    "Job of them"
+)
 
 
 class SinglePod(Kind):
@@ -60,6 +57,9 @@ class SinglePod(Kind):
     label = ALONE_LABEL
     hub_fields = "spec.nodeName="
     bare = True
+    refers_to = pod_groups.KINDS
+    brings: Mapping[str, str] = MappingProxyType(dict.fromkeys(pod_groups.KINDS, pod_groups.PLURAL))
+    spared = frozenset(pod_groups.KINDS)
     let_go = ("spec.schedulingGates", "take every gate but Fairway's away to submit it")
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
@@ -100,6 +100,12 @@ class SinglePod(Kind):
         """The leader of a gang is a pod of its own there."""
         copy["spec"].pop("schedulingGates", None)  # none but the fleet's is let in
         copy.pop(gang.GANG, None)
+
+    def in_member(self, copy: Json, name: str) -> tuple[Json, dict[str, Json]]:
+        """A PodGroup is an object of its own there, and its pods say its name."""
+        pod = pod_groups.named_there({key: one for key, one in copy.items() if key != pod_groups.POD_GROUP}, name)
+        group = copy.get(pod_groups.POD_GROUP)
+        return pod, {f"{group['kind']}.{group['apiVersion']}": {"spec": group["spec"]}} if group else {}
 
     def as_written(self, manifest: Json) -> Json:
         spec = manifest.get("spec")

@@ -1,7 +1,7 @@
 """The pods of the hub that say that they are of a gang. A part of the memory."""
 
 from fairway.workloads.gangs.found_gang import POD, FoundGang, FoundPod, found_gang, found_pod, gang_of
-from fairway.workloads.gangs.marks import MOST_PODS
+from fairway.workloads.gangs.limits import MOST_PODS
 from fairway.workloads.hub.objects import HubObject, cleaned
 from fairway.workloads.references import Reference
 

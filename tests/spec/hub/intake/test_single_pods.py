@@ -70,10 +70,20 @@ def test_without_a_policy_only_the_gate_says_that_it_is_for_the_fleet() -> None:
     assert held.why.code is Code.NO_POLICY
 
 
-GANG = {"labels": {"pod-group.scheduling.sigs.k8s.io": "g"}}
+GANG = {"labels": {"pod-group.scheduling.sigs.k8s.io/name": "g"}}
+IN_GROUP = {"labels": {"scheduling.x-k8s.io/pod-group": "g"}}
 OTHERS = {"name": "kueue.x-k8s.io/admission"}
 HELD = {
-    "of a gang": (pod(FLEET, metadata=GANG), Code.GANG_OF_PODS, "metadata.labels['pod-group.scheduling.sigs.k8s.io']"),
+    "of a gang": (
+        pod(FLEET, metadata=GANG),
+        Code.GANG_OF_PODS,
+        "metadata.labels['pod-group.scheduling.sigs.k8s.io/name']",
+    ),
+    "of a PodGroup that is not there": (
+        pod(FLEET, metadata=IN_GROUP),
+        Code.UNKNOWN_TEMPLATE,
+        "metadata.labels['scheduling.x-k8s.io/pod-group']",
+    ),
     "behind a gate of others": (
         pod(FLEET, {"name": "kueue.x-k8s.io/admission"}),
         Code.SUSPENDED,

@@ -71,6 +71,13 @@ _VOLCANO = (
     replace(AGE, name="AGE"),
     Column("QUEUE", ".spec.queue", priority=1),
 )
+_POD_GROUP = (
+    Column("STATUS", ".status.phase"),
+    Column("minMember", ".spec.minMember", "integer"),
+    Column("RUNNINGS", ".status.running", "integer"),
+    replace(AGE, name="AGE"),
+    Column("QUEUE", ".spec.queue", priority=1),
+)
 _WORKFLOW = (
     Column("Status", ".status.phase"),
     Column("Age", ".status.startedAt", "date"),
@@ -125,6 +132,8 @@ JOBS = (
     _kind("batch.volcano.sh/v1alpha1", "Job", "vcjob", "vj", columns=_VOLCANO),
     _kind("bus.volcano.sh/v1alpha1", "Command"),
     _kind("scheduling.volcano.sh/v1beta1", "Queue", "q", namespaced=False),
+    _kind("scheduling.volcano.sh/v1beta1", "PodGroup", "pg", "podgroup-v1beta1", columns=_POD_GROUP),
+    _kind("scheduling.sigs.k8s.io/v1alpha1", "PodGroup"),
     _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=_WORKFLOW),
     _kind("argoproj.io/v1alpha1", "CronWorkflow", "cwf", "cronwf", status=False),
     _kind("sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "scheduledsparkapp"),
