@@ -70,11 +70,20 @@ class Served(NamedTuple):
 
 
 def served(api: Api) -> list[Served]:
-    """Every resource of every group, in the version that its group prefers, with parts such as pods/exec."""
+    """Every resource of every group, in the version that its group prefers of those that have it, with parts such as
+    pods/exec."""
     groups = (api.get("/apis") or {})["groups"]
-    bases = ["/api/v1", *(f"/apis/{one['preferredVersion']['groupVersion']}" for one in groups)]
-    found = ((base, one) for base in bases for one in (api.get(base) or {})["resources"])
-    return [Served(base, one["name"], one["namespaced"]) for base, one in found]
+    bases = ["/api/v1"]
+    for group in groups:
+        preferred = group["preferredVersion"]
+        versions = [preferred, *(one for one in group["versions"] if one != preferred)]
+        bases += [f"/apis/{one['groupVersion']}" for one in versions]
+    found: dict[tuple[str, str], Served] = {}
+    for base in bases:
+        for one in (api.get(base) or {})["resources"]:
+            made = Served(base, one["name"], one["namespaced"])
+            found.setdefault((made.group, made.resource), made)
+    return list(found.values())
 
 
 def granted(api: Api, account: str) -> set[Right]:

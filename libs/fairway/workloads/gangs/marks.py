@@ -64,8 +64,7 @@ def read_mark(pod: Field) -> GangMark | None:
     field, *others = marks
     name = metadata.at(*field).text()
     for other in others:
-        if field not in MARKS or MARKS[field] != MARKS.get(other) or metadata.at(*other).value != name:
-            metadata.at(*other).wrong(f"is a second mark of a gang, beside {field[1]}", "keep one", CODE)
+        metadata.at(*other).wrong(f"is a second mark of a gang, beside {field[1]}", "keep one", CODE)
     if field in MARKS:
         group = pod[POD_GROUP]
         return GangMark(field, name, read_total(group, MARKS[field]) if group.given else 0, MARKS[field])

@@ -21,7 +21,6 @@ SCHEDULER_PLUGINS = "PodGroup.scheduling.x-k8s.io/v1alpha1"
 MARKS: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("annotations", "scheduling.k8s.io/group-name"): VOLCANO,
-        ("annotations", "scheduling.volcano.sh/group-name"): VOLCANO,
         ("labels", "pod-group.scheduling.sigs.k8s.io"): KOORDINATOR,
         ("labels", "scheduling.x-k8s.io/pod-group"): SCHEDULER_PLUGINS,
     }

@@ -26,10 +26,10 @@ from fairway.workloads.references import Find, WrittenOut
 Json = dict[str, Any]
 # In a member: a pod that is a job's object, and not only of a job.
 ALONE_LABEL = "fairway.io/alone"
-# By these a pod says that it starts together with others, and not with how many: a label of Koordinator, and an
-# annotation of YuniKorn.
+# By these a pod says that it starts together with others, and they are not read: a label of Koordinator, and
+# annotations of YuniKorn and of Volcano (one that a tenant's pod may not have).
 _GANG_LABELS = ("pod-group.scheduling.sigs.k8s.io/name",)
-_GANG_ANNOTATIONS = ("yunikorn.apache.org/task-group-name",)
+_GANG_ANNOTATIONS = ("scheduling.volcano.sh/group-name", "yunikorn.apache.org/task-group-name")
 # Fields of the spec by which it says so to Kubernetes itself: of 1.35, and since 1.36.
 _GANG_FIELDS = ("workloadRef", "schedulingGroup")
 # What API servers write into every pod (plugin/pkg/admission): the token of its account, its priority, and how long it

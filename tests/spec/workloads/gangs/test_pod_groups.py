@@ -55,7 +55,6 @@ def beside(**spec: Any) -> Json:
 
 
 BOTH = {**VOLCANO, "labels": {"scheduling.x-k8s.io/pod-group": "g"}}
-TWICE = {"annotations": {"scheduling.k8s.io/group-name": "g", "scheduling.volcano.sh/group-name": "h"}}
 WRONG: dict[str, tuple[Json, str, str]] = {
     "one pod is missing": (
         {**with_group(), "gang": [pod("b", VOLCANO)]},
@@ -79,7 +78,6 @@ WRONG: dict[str, tuple[Json, str, str]] = {
     "a queue of its own": (with_group(queue="gold"), "podGroup.spec.queue", "is 'gold'"),
     "another PriorityClass": (with_group(priorityClassName="high"), "podGroup.spec.priorityClassName", "is 'high'"),
     "two marks": (gang(BOTH, pod_group()), "metadata.labels['scheduling.x-k8s.io/pod-group']", "second mark"),
-    "two names": (gang(TWICE, pod_group()), "metadata.annotations['scheduling.volcano.sh/group-name']", "second mark"),
     "one in another pod": (
         {**with_group(), "gang": [pod("b", VOLCANO), {**pod("c", VOLCANO), **beside()}]},
         "gang[1].podGroup",
@@ -102,9 +100,7 @@ def test_what_is_no_whole_gang_says_where_and_why(manifest: Json, field: str, te
     assert text in found.get(field, ""), found
 
 
-SAME = {"annotations": {"scheduling.k8s.io/group-name": "g", "scheduling.volcano.sh/group-name": "g"}}
 FINE: dict[str, Json] = {
-    "both of Volcano's names": gang(SAME, pod_group()),
     "everybody's queue": with_group(queue="default"),
     "the class of its pods": {
         **written_out(*(pod(name, VOLCANO, priorityClassName="high") for name in "abc")),
