@@ -11,6 +11,7 @@ import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
+from fairway.adapters.valkey.users import HEALTH
 from fairway.lab.processes.server import EmbeddedServer, StartError, connection, free_ports
 from fairway.runtime import private_files
 
@@ -80,13 +81,17 @@ async def nats_cluster(dir: Path, servers: int, *, sync_interval: str = "2m", mo
     return started
 
 
-async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -> EmbeddedServer:
+async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False, users: str = "") -> EmbeddedServer:
     """Start Valkey. It is a cache: a restart empties it, unless `persistent` (append-only file).
 
-    StartError if it does not come up.
+    `users` is the text of a file of users; without one everybody is let in. StartError if it does not come up.
     """
     program = valkey_program()
     home = _folder(dir)
+
+    acl = home / "users.acl"
+    if users:
+        private_files.write(acl, users)
 
     def command(at: int) -> list[str]:
         config = home / "valkey.conf"
@@ -94,7 +99,8 @@ async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -
             config,
             f"bind 127.0.0.1\nport {at}\ndaemonize no\ndir {json.dumps(str(home))}\n"
             # To evict a key would be to forget a reservation: better to refuse the write.
-            f'maxmemory-policy noeviction\nsave ""\nappendonly {"yes" if persistent else "no"}\n',
+            f'maxmemory-policy noeviction\nsave ""\nappendonly {"yes" if persistent else "no"}\n'
+            + (f"aclfile {json.dumps(str(acl))}\n" if users else ""),
         )
         return [program, str(config)]
 
@@ -103,7 +109,8 @@ async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -
 
 async def _valkey_answers(server: EmbeddedServer) -> bool:
     async with connection(server.port) as (reader, writer):
-        writer.write(b"INFO server persistence\r\n")
+        # Where there are no users anybody may say so.
+        writer.write(f"AUTH {HEALTH} any\r\nINFO server persistence\r\n".encode())
         await reader.readuntil(b"process_id:")
         if int(await reader.readline()) != server.pid:
             return False
