@@ -78,7 +78,7 @@ def test_what_was_refused_and_is_mended_waits_again_and_runs(fleet: RealFleet, t
 
 
 HELD: dict[str, tuple[Json, str]] = {
-    "of a gang": ({"metadata": {"labels": {"scheduling.x-k8s.io/pod-group": "g"}}}, "GangOfPods"),
+    "of a gang": ({"metadata": {"labels": {"pod-group.scheduling.sigs.k8s.io/name": "g"}}}, "GangOfPods"),
     "behind a gate of others": (
         {"spec": {"schedulingGates": [{"name": "fairway.io/fleet"}, {"name": "of/others"}]}},
         "Suspended",
