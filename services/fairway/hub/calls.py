@@ -37,12 +37,14 @@ class ConditionWrite(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """An object of the hub; another `uid` under the same name is another object."""
+    """An object of the hub; another `uid` under the same name is another object. `seen` is the place of what a watch
+    had shown of it when it was asked for."""
 
     kind: str
     namespace: str
     name: str
     uid: str
+    seen: int = 0
 
 
 class StatusWrite(Struct, frozen=True):
@@ -73,10 +75,12 @@ class RunWrite(Struct, frozen=True):
 
 
 class FoundObject(Struct, frozen=True):
-    """What the hub has under a name: nothing without a manifest. It `served` the kind."""
+    """What the hub has under a name: nothing without a manifest. It `served` the kind. What a watch has shown since it
+    was asked for, at a later place than `seen`, may be newer."""
 
     manifest: Json | None = None
     served: bool = True
+    seen: int = 0
 
 
 # What a call brings, where it brings anything.

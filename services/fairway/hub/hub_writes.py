@@ -218,7 +218,7 @@ class HubWrites:
             _passing(error)
             log.warning("object not looked up", job=call.job, cause=str(error))
             return Outcome(call, True, NOT_TAKEN, str(error))
-        return Outcome(call, True, body=FoundObject(found, served))
+        return Outcome(call, True, body=FoundObject(found, served, place.seen))
 
     async def _manifest(self, call: Call) -> Outcome:
         ref: ManifestRef = call.body

@@ -38,6 +38,17 @@ class ScriptedHub:
             return unreachable(call)
         return self.refuses.get(call.verb, self._do)(call)
 
+    def late(self, verb: str, meanwhile: Callable[[], None]) -> None:
+        """Its next answer to a verb is on its way while that happens."""
+
+        def answer(call: Call) -> Outcome:
+            del self.refuses[verb]
+            made = self._do(call)
+            meanwhile()
+            return made
+
+        self.refuses[verb] = answer
+
     def _do(self, call: Call) -> Outcome:
         answers: dict[str, Answer] = {
             calls.EVENT: self._event,
@@ -150,7 +161,8 @@ class ScriptedHub:
         return Outcome(call, True, body=self.manifests(call.body.sequence))
 
     def _look(self, call: Call) -> Outcome:
-        return Outcome(call, True, body=calls.FoundObject(self._found(call.body), call.body.kind in self.served))
+        place: calls.Place = call.body
+        return Outcome(call, True, body=calls.FoundObject(self._found(place), place.kind in self.served, place.seen))
 
 
 def not_taken(shown: Json | None = None, code: str = calls.NOT_TAKEN) -> Answer:

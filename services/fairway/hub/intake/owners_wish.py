@@ -83,7 +83,8 @@ def look_again(view: View, heard: Heard[object], message: Wish) -> Decision:
         return Decision()
     one = known.one
     if not heard.outcomes:
-        return Decision(calls=(Call(LOOK, "", known.job, 0, Place(one.kind, one.namespace, one.name, one.uid)),))
+        place = Place(one.kind, one.namespace, one.name, one.uid, known.place)
+        return Decision(calls=(Call(LOOK, "", known.job, 0, place),))
     if failed(heard):
         return Decision(again_in=_HUB_AWAY_MS)
     found = heard.outcomes[-1].body
@@ -91,7 +92,7 @@ def look_again(view: View, heard: Heard[object], message: Wish) -> Decision:
         return Decision()
     if (found.manifest.get("metadata") or {}).get("uid") != one.uid:
         return Decision()
-    return Decision(reminders=(Reminder(ObjectSeen(one.kind, found.manifest, place=known.place)),))
+    return Decision(reminders=(Reminder(ObjectSeen(one.kind, found.manifest, place=found.seen)),))
 
 
 def _others(view: View, known: JobObject) -> bool:

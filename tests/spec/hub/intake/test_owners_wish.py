@@ -3,12 +3,13 @@
 import pytest
 
 from fairway.domain.submission import digest_of
+from fairway.hub import calls
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.hub.objects import HubObject
 from tests.spec.builders.hub_driver import HubDriver
 from tests.spec.builders.lives import Life
-from tests.spec.hub.intake.test_what_holds import ALL, MOMENT, TRAIN, like, running
+from tests.spec.hub.intake.test_what_holds import ALL, MOMENT, TRAIN, dispatched, like, running
 
 WIDER = like(TRAIN, spec={"parallelism": 2})
 WIDEST = like(TRAIN, spec={"parallelism": 3})
@@ -225,3 +226,21 @@ def test_a_hub_that_is_away_is_asked_later_for_what_is_wished() -> None:
     one.hub.away = False
     one.run(5_000)
     assert len(one.said(wire.Revise)) == 2
+
+
+def test_what_a_watch_shows_while_the_hub_is_asked_counts_more_than_what_it_answers() -> None:
+    """The answer is of the moment before."""
+    one = HubDriver()
+    one.apply(ALL, TRAIN)
+    one.run(MOMENT)
+    life = dispatched(one)
+    one.apply(WIDER)
+    one.run(1_000)
+    unchanged(one, life)
+    one.run(5_000)
+    one.hub.late(calls.LOOK, lambda: one.apply(WIDEST))
+    one.says(life, wire.Running, cluster="c1")
+    one.run(5_000)
+    assert parallelism(one) == [b"2", b"3"]
+    amended(one, life)
+    assert one.conditions(TRAIN)["UpToDate"] == ("True", "UpToDate")

@@ -29,13 +29,19 @@ SUSPENDED = like(TRAIN, spec={"suspend": True})
 
 def running(one: HubDriver, train: HubObject = TRAIN) -> Life:
     """Its job runs in c1."""
+    life = dispatched(one, train)
+    one.says(life, wire.Running, cluster="c1")
+    return life
+
+
+def dispatched(one: HubDriver, train: HubObject = TRAIN) -> Life:
+    """Its job is in c1, and none of its pods runs yet."""
     life = one.admit(train)
     one.says(life, wire.Queue, queue="gold")
     one.says(life, wire.Dequeued, path=(), charge={})
     one.says(life, wire.Placed, cluster="c1", slots=())
     one.says(life, wire.Reserved, cluster="c1", slots=(), expires_at=one.now + 60_000)
     one.says(life, wire.Dispatched, cluster="c1", uid="u-9")
-    one.says(life, wire.Running, cluster="c1")
     return life
 
 
