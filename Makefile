@@ -40,10 +40,11 @@ lint: install ## ruff, mypy and the layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-schemas: install ## write proto/schema, asyncapi.yaml, the tables of pages and deploy/crds anew, after a change of the code
+schemas: install ## write proto/schema, asyncapi.yaml, the tables of pages, deploy/crds and the users of NATS and Valkey anew, after a change of the code
 	@$(BIN)/python -m fairway.lab.documents.schemas
 	@$(BIN)/python -m fairway.lab.documents.architecture
 	@$(BIN)/python -m fairway.cli.crds
+	@$(BIN)/python -m fairway.lab.documents.credentials
 
 bench: kubernetes ## measure everything, one table of goals at the end (long; QUICK=1 for small runs)
 	@$(BIN)/fairway bench all $(if $(QUICK),--quick)

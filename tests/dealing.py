@@ -11,6 +11,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 # By file. What is not named here shares no more than what is one for a worker or for all, and is dealt test by test.
 TOGETHER = {
+    "contract/rights/test_bus_rights": "bus-rights",
+    "contract/rights/test_store_rights": "store-rights",
     "end_to_end/test_cli": "commands",
     "end_to_end/test_up": "up",
     "tidy/test_wheel": "wheel",

@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from fairway.cli.main import app
-from fairway.lab.fleet.fleet import EmbeddedFleet, equal_clusters
-from fairway.lab.processes.embedded_servers import nats_server
+from fairway.lab.fleet.cluster_shapes import equal_clusters
+from fairway.lab.fleet.fleet import EmbeddedFleet
+from fairway.lab.processes.embedded_servers import EmbeddedServer, account, nats_server
 from fairway.lab.traces.replay import ReplayPlan, replay
 from fairway.lab.traces.trace import GPU, TraceJob
 from fairway.process.pipeline import HUB, STAGES
@@ -39,9 +40,10 @@ async def second(fleet: EmbeddedFleet) -> None:
     await fleet.start_process([SCHEDULER], "second-scheduler")
 
 
-async def command(url: str, *words: str) -> Result:
+async def command(server: EmbeddedServer, credentials: Path, *words: str) -> Result:
     """Another loop than the test's, as every command has."""
-    environment = {**os.environ, "FAIRWAY_NATS_URL": url}
+    where = {"FAIRWAY_NATS_URL": f"nats://{server.address}", "FAIRWAY_CREDENTIALS_DIR": str(credentials / "operator")}
+    environment = {**os.environ, **where}
     return await asyncio.to_thread(CliRunner().invoke, app, ["replay", "decisions", *words], env=environment)
 
 
@@ -58,10 +60,12 @@ async def test_all_jobs_on_three_clusters_are_decided_again_all_the_same(count: 
     )
     report = await replay(plan, load(count, seconds=count / 25), while_running=second)
     assert (report.findings.violations, report.figures.jobs["succeeded"]) == ((), count)
-    server = await nats_server(tmp_path / "nats")
+    credentials = tmp_path / "credentials"
+    users = account(credentials / "nats" / "services.conf", tmp_path / "nats")
+    server = await nats_server(tmp_path / "nats", more=users)
     try:
-        done = await command(server.url, "-o", "json")
-        one = await command(server.url, "--from", "2020-01-01", "--job", "no-such-job")
+        done = await command(server, credentials, "-o", "json")
+        one = await command(server, credentials, "--from", "2020-01-01", "--job", "no-such-job")
     finally:
         await server.stop()
     assert done.exit_code == 0, done.output

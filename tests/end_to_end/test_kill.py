@@ -11,8 +11,9 @@ import pytest
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
+from fairway.lab.fleet.cluster_shapes import equal_clusters
 from fairway.lab.fleet.decided_again import differing, hardly_known, summaries
-from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, equal_clusters, running
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, running
 from fairway.lab.traces.replay import ReplayPlan, replay
 from fairway.lab.traces.trace import GPU, TraceJob
 from fairway.process.pipeline import HUB, STAGES

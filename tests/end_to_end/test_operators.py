@@ -12,7 +12,8 @@ import msgspec
 import redis
 
 from fairway.adapters.nats.bus import NatsBus
-from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, equal_clusters, running
+from fairway.lab.fleet.cluster_shapes import equal_clusters
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, running
 from fairway.lab.traces.fleet import configured
 from fairway.lab.traces.replay import ReplayPlan, replay
 from fairway.lab.traces.trace import GPU, TraceJob, manifest, policy, quota_tree
@@ -115,7 +116,7 @@ async def test_drift_is_told_key_by_key_and_gone_when_the_store_is_made_anew(tmp
         first, second = await said(bus, "running", 2)
         assert (await fairway(fleet, "audit", "verify"))[0] == 0
 
-        tamper(fleet.environment()["FAIRWAY_REDIS_URL"], first, second)
+        tamper(fleet.valkey.url, first, second)
         audit = await asked(fleet, "audit", "verify")
         drift = {(one["table"], one["key"]): one for one in audit["drift"]}
         assert {("jobs", first), ("live", second), ("ledger/c0", "nobody/1")} < {*drift} and not audit["ok"]

@@ -193,7 +193,7 @@ async def test_a_hub_that_is_away_while_its_people_go_on_is_taken_up_where_it_is
 async def test_a_hub_without_its_store_is_taken_up_from_the_record(tmp_path: Path) -> None:
     async def wipe(scene: Scene) -> None:
         process = HubProcess(scene.arena)
-        async with users(scene) as (people, _), redis.Redis(port=scene.arena.valkey.port) as store:
+        async with users(scene) as (people, _), redis.Redis.from_url(scene.arena.valkey.url) as store:
             for what, step in AT_LOSS.items():
                 over = process.tell_at(step)
                 await people.apply(2)

@@ -14,7 +14,7 @@ async def test_emptying_valkey_loses_and_doubles_no_job(tmp_path: Path) -> None:
     async def wipe(scene: Scene) -> None:
         await scene.flows()
         for _ in range(2):
-            async with redis.Redis(port=scene.arena.valkey.port) as store:
+            async with redis.Redis.from_url(scene.arena.valkey.url) as store:
                 await store.flushall()
             await scene.flows()
 
@@ -36,7 +36,7 @@ async def test_killing_valkey_loses_and_doubles_no_job(tmp_path: Path) -> None:
 async def test_a_valkey_that_refuses_writes_for_lack_of_memory_is_waited_for(tmp_path: Path) -> None:
     async def fill(scene: Scene) -> None:
         await scene.flows()
-        async with redis.Redis(port=scene.arena.valkey.port) as store:
+        async with redis.Redis.from_url(scene.arena.valkey.url) as store:
             await store.config_set("maxmemory", "1mb")
             await scene.until(lambda: scene.unready("global-scheduler-reserver"), "the services have noticed")
             await scene.waits()
@@ -47,7 +47,10 @@ async def test_a_valkey_that_refuses_writes_for_lack_of_memory_is_waited_for(tmp
 
 async def follow(scene: Scene, primary: int) -> None:
     """The replica has all that the primary has, and goes on following it."""
-    async with redis.Redis(port=scene.arena.replica.port) as store:
+    user, _, password = scene.arena.credentials.login.partition(":")
+    async with redis.Redis.from_url(scene.arena.replica.url) as store:
+        await store.config_set("masteruser", user)
+        await store.config_set("masterauth", password)
         await store.execute_command("REPLICAOF", "127.0.0.1", primary)
 
         async def even() -> bool:
@@ -63,7 +66,7 @@ async def fail_over(scene: Scene) -> None:
     for link in arena.to("valkey"):
         link.lead(arena.replica.port)
     await scene.until(lambda: scene.unready("admission-quota-queue"), "the services have noticed")
-    async with redis.Redis(port=arena.replica.port) as store:
+    async with redis.Redis.from_url(arena.replica.url) as store:
         await store.execute_command("REPLICAOF", "NO", "ONE")
 
 

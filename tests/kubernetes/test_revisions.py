@@ -119,7 +119,7 @@ class Revised:
         )
         name = message_id("test", uid, self._times)
         one = Outgoing(name, subjects.job(said.verb, self.tenant), msgspec.json.encode(said))
-        asyncio.run(_published(str(self.fleet.facts["FAIRWAY_NATS_URL"]), one))
+        asyncio.run(_published(str(self.fleet.facts["nats"]), one))
 
 
 async def _published(url: str, message: Outgoing) -> None:

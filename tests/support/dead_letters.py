@@ -26,6 +26,7 @@ from fairway.runtime.views.jobs import JobsMemory
 from fairway.wire import jobs, subjects
 from fairway.wire.envelope import Actor
 from tests.support.commands import command
+from tests.support.twins import made_for
 
 SUBJECT = subjects.job("cancel", "t")
 
@@ -51,7 +52,9 @@ class Bench:
         consumer = Consumer(subjects.JOBS, "s", ("fairway.job.cancel.>",), decoder)
         own = await NatsBus.connect(self.url, "s")  # what it fetched ahead goes back when it is closed
         world = World(own, self.store.beside(), SystemClock(), "me")
-        loop = asyncio.create_task(Loop(Service("s", (consumer,), decide, JobsMemory), world, Meter()).run())
+        service = Service("s", (consumer,), decide, JobsMemory)
+        await made_for(own, service)
+        loop = asyncio.create_task(Loop(service, world, Meter()).run())
         try:
             yield
         finally:

@@ -67,13 +67,19 @@ class Source(Protocol):
     async def close(self) -> None: ...
 
 
+# In seconds.
+ANSWER_S = 30.0
+
+
 class Bus(Protocol):
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         """Returns when every message is stored. Unreachable after so many tries of some seconds each, and at once when
         the connection breaks in the last of them; safe to repeat. Nothing of it is sent later than that. Unsayable
         (runtime.record.publishable) names those that can never be stored, when all others are."""
 
-    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source: ...
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str]) -> Source:
+        """What is not answered within `ANSWER_S` is given again. Unreachable when there is no such consumer."""
+
     async def fetch(self, stream: str, sequence: int) -> bytes | None:
         """The data of one stored message, or None when it is no longer there."""
 

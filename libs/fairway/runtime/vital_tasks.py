@@ -13,9 +13,14 @@ async def vital(name: str, work: Awaitable[None]) -> None:
     try:
         await work
     except Exception as error:
-        context = {"message": f"{name} failed", "exception": error, "vital": name}
-        asyncio.get_running_loop().call_exception_handler(context)
+        fail(name, error)
         raise
+
+
+def fail(name: str, error: Exception) -> None:
+    """Tells the process that a part has failed, wherever that was noticed."""
+    context = {"message": f"{name} failed", "exception": error, "vital": name}
+    asyncio.get_running_loop().call_exception_handler(context)
 
 
 def heed() -> None:

@@ -179,7 +179,7 @@ FLOW = (
         "view",
         None,
         "fairway.view.{part}.{service}",
-        STAGES,
+        (*STAGES, HUB),
         "for `fairway replay`: what it knew when it decided, in msgpack (`views.py`)",
     ),
 )

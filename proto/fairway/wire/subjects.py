@@ -85,6 +85,19 @@ def resync(name: str) -> str:
     return f"fairway.ask.report.{token(name)}"
 
 
+@lru_cache(maxsize=4096)
+def matches(pattern: str, subject: str) -> bool:
+    """Whether a NATS subject pattern (`*` one token, `>` the rest) covers a subject."""
+    wanted = pattern.split(".")
+    given = subject.split(".")
+    for index, token in enumerate(wanted):
+        if token == ">":
+            return len(given) > index
+        if index >= len(given) or token not in ("*", given[index]):
+            return False
+    return len(wanted) == len(given)
+
+
 class Stream(Struct, frozen=True):
     """`per_subject` keeps that many last messages of each subject (0: all); `max_age` is in seconds (0: for ever);
     beyond `max_bytes` (0: any number) the oldest go. A server sets those aside: one that has not so much gives `least`

@@ -19,6 +19,7 @@ from fairway.operate.audit import commands as audit
 from fairway.operate.dead_letters import commands as dlq
 from fairway.operate.rebuild import command as rebuild
 from fairway.operate.replay import command as replay_command
+from fairway.operate.setup import command as setup
 from fairway.process.pipeline import EVERYTHING, MEMBER
 
 
@@ -94,7 +95,7 @@ def run(
         raise Failure(USAGE, str(error)) from error
 
 
-for _part in (submit, jobs, queues, join, dlq, audit, rebuild, replay_command, crds):
+for _part in (submit, jobs, queues, join, dlq, audit, rebuild, replay_command, setup, crds):
     app.add_typer(_part.commands)
 # Commands of other packages: `fairway up`, `demo`, `bench` and more, where fairway-lab is installed.
 for _found in entry_points(group="fairway.commands"):

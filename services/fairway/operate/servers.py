@@ -8,10 +8,12 @@ from urllib.parse import urlsplit
 
 import nats.errors
 
-from fairway.adapters.nats.bus import NatsBus, addresses
+from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.server_addresses import addresses
 from fairway.adapters.valkey.store import RedisStore
 from fairway.client.credential import facts_of_folder
 from fairway.client.failure import UNREACHABLE, USAGE, Failure
+from fairway.process.servers.logins import Logins, logins
 from fairway.process.settings import Settings, from_environment
 from fairway.runtime.ports import Unreachable
 
@@ -38,9 +40,10 @@ def shown(url: str) -> str:
 async def bus(of: Settings) -> AsyncIterator[NatsBus]:
     """Failure when NATS does not answer, at the beginning or later."""
     where = f"NATS at {shown(of.nats_url)}"
+    login = _logins(of).nats
     try:
         async with asyncio.timeout(_SECONDS):
-            opened = await NatsBus.connect(of.nats_url, "fairway-operator")
+            opened = await NatsBus.connect(of.nats_url, "fairway-operator", login=login)
     except (nats.errors.Error, OSError, ValueError) as error:
         cause = f"does not answer within {_SECONDS:g} s" if isinstance(error, TimeoutError) else f"refuses: {error}"
         raise Failure(UNREACHABLE, f"{where} {cause}", "start it, or set FAIRWAY_NATS_URL") from None
@@ -52,10 +55,18 @@ async def bus(of: Settings) -> AsyncIterator[NatsBus]:
         await opened.close()
 
 
+def _logins(of: Settings) -> Logins:
+    """Failure when the file of a credential cannot be read."""
+    try:
+        return logins(of)
+    except ValueError as error:
+        raise Failure(USAGE, str(error)) from None
+
+
 @asynccontextmanager
 async def store(of: Settings) -> AsyncIterator[RedisStore]:
     """Failure when Valkey does not answer, at the beginning or later."""
-    opened = RedisStore(of.redis_url)
+    opened = RedisStore(of.redis_url, login=_logins(of).valkey)
     try:
         yield opened
     except Unreachable as error:

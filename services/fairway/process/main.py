@@ -9,6 +9,7 @@ import contextlib
 import gc
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
-from fairway.adapters.nats.bus import addresses
+from fairway.adapters.logins import RightsRefused
 from fairway.domain.text.decoding import decoder
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.composition import Act
@@ -30,14 +31,17 @@ from fairway.process.http_server import ListeningServer, config, told_to_end
 from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scope, Send
 from fairway.process.pipeline import EVERYTHING, HUB
 from fairway.process.readiness import readiness
+from fairway.process.servers.control_plane import control_plane, log_in_again
 from fairway.process.settings import Settings
 from fairway.process.wiring import Parts, build, place_of
-from fairway.runtime.vital_tasks import ended, vital
+from fairway.runtime.vital_tasks import ended, fail, vital
 from fairway.wire import asks
 
 log = structlog.get_logger()
 # What the other parts get to end in order when one has failed, in seconds.
 _LAST_S = 10.0
+# And when it may not do its work: nobody else would do it as long as this one tries.
+_AT_ONCE_S = 0.2
 # What all get when the process is told to end: less than `docker stop` waits before it kills.
 _END_S = 5.0
 _asked = decoder(asks.QueueAsk)
@@ -56,13 +60,19 @@ class Process(AsgiFastStream):
         self.door: App | None = None
         self.url = settings.public_url
         self._hosts = Hosts(own_hosts(settings))
-        broker = NatsBroker(addresses(settings.nats_url), max_reconnect_attempts=-1, reconnect_time_wait=1, logger=None)
-        _control_plane(broker, self)
+        self.ends = False
+        broker = self.control = control_plane(settings, self._closed)
+        _answers(broker, self)
         super().__init__(broker, asgi_routes=[("/healthz", _alive), ("/readyz", self._readiness)], logger=None)
+
+    async def _closed(self) -> None:
+        """Whom NATS turns out, it may let in when the process begins anew."""
+        if not self.ends:
+            fail("control plane", ConnectionError("NATS has closed its connection for good"))
 
     def waiting(self) -> list[str]:
         if self.parts is None:
-            return ["the bus does not answer yet"]
+            return ["the bus does not answer yet, or `fairway setup` was not run; the log says which"]
         lacking = [f"{name}: {loop.waiting}" for name, loop in self.parts.loops.items() if loop.waiting]
         if not self.parts.bus.connected:
             lacking.append("the bus is away")
@@ -101,7 +111,7 @@ async def _alive(scope: Scope, receive: Receive, send: Send) -> None:
     await Response("alive\n")(scope, receive, send)
 
 
-def _control_plane(broker: NatsBroker, process: Process) -> None:
+def _answers(broker: NatsBroker, process: Process) -> None:
     """Questions that are answered from memory, and only by whoever has the answer."""
     if "queue" not in process.names:
         return
@@ -132,6 +142,7 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
         ending = group.create_task(told_to_end())
         await asyncio.wait((serving, watching, working, ending), return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
+        process.ends = True
         if not await ended(working, _END_S):
             log.warning("not every part has ended in order: the process ends", services=names)
             os._exit(0)
@@ -170,7 +181,7 @@ async def _work(process: Process, servers: tuple[ListeningServer, ListeningServe
             await parts.catalog.known.wait()
             for name, loop in parts.loops.items():
                 group.create_task(vital(name, loop.run()))
-            for task in parts.doors(process):
+            for task in (*parts.doors(process), *parts.credentials(partial(log_in_again, process.control))):
                 group.create_task(vital(getattr(task, "__qualname__", "door"), task))
             if ready is not None:
                 while process.waiting():
@@ -185,8 +196,9 @@ def _failed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Told of everything that nobody awaits. When a vital part fails, the process ends, whatever the other parts do;
     whoever supervises it starts it anew."""
     if context.get("vital"):
-        log.error("a part failed: the process ends", part=context["vital"], exc_info=context["exception"])
-        loop.call_later(_LAST_S, os._exit, 1)
+        error = context["exception"]
+        log.error("a part failed: the process ends", part=context["vital"], exc_info=error)
+        loop.call_later(_AT_ONCE_S if isinstance(error, RightsRefused) else _LAST_S, os._exit, 1)
     else:
         loop.default_exception_handler(context)
 

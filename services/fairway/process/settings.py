@@ -57,6 +57,8 @@ class Settings(Struct, frozen=True):
     fleet_key_file: str = ""
     # Before the door: whose X-Forwarded-For counts.
     http_proxies: Networks = ()
+    # A folder with the files `nats` and `valkey`, each of a user and its password (logins.py).
+    credentials_dir: str = ""
 
     def members(self) -> dict[str, Path]:
         """Kubeconfigs of the member clusters by name."""
@@ -148,6 +150,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         node_grace=_seconds("NODE_GRACE", text("NODE_GRACE", str(plain.node_grace))),
         views_days=_whole("VIEWS_DAYS", text("VIEWS_DAYS", str(plain.views_days)), 1, 365),
         fleet_key_file=text("FLEET_KEY_FILE", ""),
+        credentials_dir=text("CREDENTIALS_DIR", ""),
         views_share=_whole("VIEWS_SHARE", text("VIEWS_SHARE", str(plain.views_share)), 1, 100),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),
         namespaces=_system_namespaces(text),

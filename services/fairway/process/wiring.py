@@ -23,7 +23,6 @@ from fairway.gateway.callers.access import Callers
 from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.gateway.service import run_gateway
 from fairway.gateway.submission_limiter import Limiter
-from fairway.process.bus_isolation import told_of_doubts
 from fairway.process.composition import Act, Composition
 from fairway.process.fleet_key import fleet_key
 from fairway.process.http_callers import callers_known, own_hosts
@@ -32,8 +31,10 @@ from fairway.process.members.enrolment import Enrolment, follow_file, hub_option
 from fairway.process.members.pull_mode import JOINED_BY, announce, given_by, keep_informed
 from fairway.process.members.token_renewal import Renewal
 from fairway.process.pipeline import HUB
+from fairway.process.servers.bus_isolation import told_of_doubts
+from fairway.process.servers.logins import Again, Logins, follow, logins
+from fairway.process.servers.streams import made
 from fairway.process.settings import Settings
-from fairway.process.streams import provisioned, views_provisioned
 from fairway.propagator.held_room import PAUSE
 from fairway.queue.memory import QueueMemory
 from fairway.queue.position import answer
@@ -72,6 +73,8 @@ class Parts(Struct):
     key: bytes = b""
     readers: NatsBus | None = None
     act: Act | None = None
+    views: bool = False
+    logins: Logins = Logins()
 
     @property
     def clusters(self) -> Members:
@@ -79,7 +82,7 @@ class Parts(Struct):
 
     def world(self) -> World:
         """Ports for one loop. A store of its own each: each has to notice by itself that its store was wiped."""
-        store = RedisStore(self.settings.redis_url)
+        store = RedisStore(self.settings.redis_url, login=self.logins.valkey)
         self.stores.append(store)
         return World(bus=self.bus, store=store, clock=self.clock, owner=self.ids.new())
 
@@ -127,6 +130,18 @@ class Parts(Struct):
         said = AgentSettings(facts, mode, stranded=self.settings.node_grace)
         await Agent(cluster, self.bus, self.clock, self.ids, said).run()
 
+    def credentials(self, broker: Again) -> list[Coroutine[Any, Any, None]]:
+        """What watches the files of credentials; `broker` is one more connection to NATS."""
+        of_nats = [self.bus.log_in_again, broker, *([self.readers.log_in_again] if self.readers is not None else [])]
+        return [
+            follow(login, connections)
+            for login, connections in (
+                (self.logins.nats, lambda: of_nats),
+                (self.logins.valkey, lambda: [one.log_in_again for one in self.stores]),
+            )
+            if login is not None
+        ]
+
     async def close(self) -> None:
         await self.enrolment.close()
         if self.hub is not None:
@@ -141,11 +156,11 @@ class Parts(Struct):
 async def build(names: Sequence[str], settings: Settings, act: Act | None = None) -> Parts:
     """Connects to the bus (waiting for it as long as it takes) and makes the loops of the named services. With `act`
     there are no members: it does what would be done there."""
-    bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}")
-    await provisioned(bus, settings.replicas)
+    known = logins(settings)
+    bus = await NatsBus.connect(settings.nats_url, f"fairway-{'-'.join(names)}", login=known.nats)
+    says_views = settings.views_mib and not {one.service for one in STAGES.values()}.isdisjoint(names)
+    views = await made(bus, bool(says_views))
     await told_of_doubts(bus)
-    if settings.views_mib and not {one.service for one in STAGES.values()}.isdisjoint(names):
-        await views_provisioned(bus, settings)
     enrolment = Enrolment(settings, bus)
     with_members = act is None and not WITH_MEMBERS.isdisjoint(names)
     with_hub = settings.hub_kubeconfig and not {*WITH_MEMBERS, "gateway", HUB}.isdisjoint(names)
@@ -156,9 +171,10 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
         await enrolment.read_folder()
     catalog = Catalog(settings.namespaces.reserved)
     key = await fleet_key(settings, hub) if with_members and {"propagator", "watcher"} & {*names} else b""
-    parts = Parts(settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub, {}, [], [], key, act=act)
+    base = (settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub)
+    parts = Parts(*base, {}, [], [], key, act=act, views=views, logins=known)
     if "gateway" in names:
-        parts.readers = await NatsBus.connect(settings.nats_url, "fairway-gateway-readers")
+        parts.readers = await NatsBus.connect(settings.nats_url, "fairway-gateway-readers", login=known.nats)
     for service in composition(parts).services(names):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
         parts.meter.follow(service.name, partial(getattr, loop, "ready"))
@@ -196,7 +212,7 @@ def composition(parts: Parts) -> Composition:
         return parts.clusters.facts(member).placeholder_image or parts.settings.placeholder_image or PAUSE
 
     def recording(service: str) -> Recorder | None:
-        if not parts.settings.views_mib or service not in STAGES:
+        if not parts.views or service not in STAGES:
             return None
         limits = RecordingLimits(RecordedShare(parts.settings.views_share))
         return Recorder((service, parts.ids.new()), parts.bus, parts.catalog, limits)

@@ -13,11 +13,12 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.remote.cluster import RemoteCluster
 from fairway.adapters.remote.member_side import Serving
 from fairway.lab.processes.embedded_servers import nats_cluster, nats_server
-from fairway.process.streams import provisioned
+from fairway.process.servers.streams import provisioned
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import subjects
 from tests.support.bus_users import at, connected, rules
 from tests.support.simulated import simulated
+from tests.support.twins import consumed
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ async def test_what_was_kept_without_accounts_is_there_when_its_folder_was_moved
         await before.provision()
         for word in words:
             await before.publish([word])
-        source = await before.consume("JOBS", "quota", ["fairway.job.submitted.>"], wait_s=1)
+        source = await consumed(before, "JOBS", "quota", ["fairway.job.submitted.>"], wait_s=1)
         source.ack(await source.batch(1))
         await before.client.flush()
         await before.close()
@@ -92,6 +93,6 @@ async def test_what_was_kept_without_accounts_is_there_when_its_folder_was_moved
         after = await NatsBus.connect(at(server.url, "fairway"), "services")
         await after.provision()
         assert [one.id async for one in after.history("JOBS")] == [one.id for one in words]
-        left = await after.consume("JOBS", "quota", ["fairway.job.submitted.>"], wait_s=1)
+        left = await consumed(after, "JOBS", "quota", ["fairway.job.submitted.>"], wait_s=1)
         assert {one.id for one in await left.batch(3)} == {one.id for one in words[1:]}
         await after.close()

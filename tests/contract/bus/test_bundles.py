@@ -2,6 +2,7 @@
 
 from fairway.adapters.system_clock import SystemClock
 from fairway.runtime.ports import Bus, Delivery, Outgoing, Source
+from tests.support.twins import consumed
 
 
 def event(job: str, number: int, tenant: str = "many", verb: str = "queue") -> Outgoing:
@@ -19,7 +20,7 @@ async def heard(source: Source, count: int) -> list[Delivery]:
 
 async def test_events_that_are_said_together_are_heard_each_for_itself_and_once(bus: Bus) -> None:
     words = [event(f"j{number}", 1) for number in range(200)]
-    source = await bus.consume("JOBS", "many", ["fairway.job.queue.many"])
+    source = await consumed(bus, "JOBS", "many", ["fairway.job.queue.many"])
     await bus.publish(words)
     await bus.publish(words)  # as after a publish of which nobody knows what came of it
     got = await heard(source, 200)
@@ -35,7 +36,7 @@ async def test_a_message_says_when_it_was_stored_whenever_it_is_heard(bus: Bus) 
     for count in (1, 3):
         await bus.publish([event(f"when{count}-{number}", 1, "when") for number in range(count)])
     ended = SystemClock().now()
-    source = await bus.consume("JOBS", "when", ["fairway.job.queue.when"])
+    source = await consumed(bus, "JOBS", "when", ["fairway.job.queue.when"])
     got = await heard(source, 4)
     past = [one async for one in bus.history("JOBS", ["fairway.job.queue.when"])]
     assert [one.stored_at for one in got] == [one.stored_at for one in past]
@@ -44,7 +45,7 @@ async def test_a_message_says_when_it_was_stored_whenever_it_is_heard(bus: Bus) 
 
 
 async def test_a_bundle_comes_again_until_all_of_it_is_acknowledged(bus: Bus) -> None:
-    source = await bus.consume("JOBS", "again", ["fairway.job.queue.again"])
+    source = await consumed(bus, "JOBS", "again", ["fairway.job.queue.again"])
     await bus.publish([event(f"j{number}", 1, "again") for number in range(3)])
     first, second, third = await heard(source, 3)
     source.ack([first, third])

@@ -17,11 +17,11 @@ from fairway.runtime.ports import (
     StoreWiped,
     Wanted,
 )
-from tests.support.twins import said, taken
+from tests.support.twins import consumed, said, taken
 
 
 async def test_a_message_said_twice_is_stored_once(bus: Bus) -> None:
-    source = await bus.consume("JOBS", "twice", ["fairway.job.queue.twice"])
+    source = await consumed(bus, "JOBS", "twice", ["fairway.job.queue.twice"])
     await bus.publish([said("twice", 1), said("twice", 2)])
     await bus.publish([said("twice", 1), said("twice", 3)])
     got: list[str] = []
@@ -32,7 +32,7 @@ async def test_a_message_said_twice_is_stored_once(bus: Bus) -> None:
 
 
 async def test_what_is_put_off_comes_again_and_counts_its_deliveries(bus: Bus) -> None:
-    source = await bus.consume("JOBS", "later", ["fairway.job.queue.later"])
+    source = await consumed(bus, "JOBS", "later", ["fairway.job.queue.later"])
     await bus.publish([said("later", 1)])
     (first,) = await source.batch(10)
     source.later(first, 1)

@@ -16,6 +16,7 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.headers import Guarded
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
+from tests.support.twins import consumed
 
 # A server lets eight of the largest messages wait for a client, here as in deploy/nats: a sixth of what is stored.
 PAYLOAD = 256 << 10
@@ -92,7 +93,7 @@ async def test_a_service_with_a_backlog_that_is_held_up_is_not_cut_off(tmp_path:
     async with small_server(tmp_path) as (url, writer):
         await stored(writer, large(MANY))
         bus = await NatsBus.connect(url, "service")
-        source = await bus.consume("JOBS", "heavy", [SUBJECT])
+        source = await consumed(bus, "JOBS", "heavy", [SUBJECT])
         await held_up(bus)
         seen: list[bytes] = []
         while len(seen) < MANY:
@@ -170,7 +171,7 @@ async def test_what_is_read_back_at_once_is_less_than_may_wait(tmp_path: Path) -
 async def test_small_messages_behind_a_large_one_reach_a_service(tmp_path: Path) -> None:
     async with small_server(tmp_path) as (url, writer):
         bus = await NatsBus.connect(url, "service")
-        source = await bus.consume("JOBS", "mixed", [SUBJECT])
+        source = await consumed(bus, "JOBS", "mixed", [SUBJECT])
         for n, size in enumerate((10, PAYLOAD - 512, 20, 30)):
             await stored(writer, large(1, size))
             (one,) = await asyncio.wait_for(source.batch(64), 5)
@@ -183,7 +184,7 @@ async def test_a_large_message_that_is_put_off_comes_again(tmp_path: Path) -> No
     async with small_server(tmp_path) as (url, writer):
         await stored(writer, large(3, PAYLOAD - 512))
         bus = await NatsBus.connect(url, "service")
-        source = await bus.consume("JOBS", "later", [SUBJECT])
+        source = await consumed(bus, "JOBS", "later", [SUBJECT])
         seen: list[tuple[bytes, int]] = []
         while len(seen) < 6:
             for one in await asyncio.wait_for(source.batch(64), 10):

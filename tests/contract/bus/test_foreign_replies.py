@@ -14,6 +14,7 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects
 from tests.support.bus_users import at, connected, without_streams
+from tests.support.twins import consumed
 
 SAYS = {
     "a tenant that submits": ("team-a", subjects.inbound("submit", "team-a"), "IN"),
@@ -115,7 +116,7 @@ async def house(request: pytest.FixtureRequest, strict_accounts: str, lax_accoun
     bus = await NatsBus.connect(at(where, "fairway"), "services")
     await bus.provision()
     await bus.publish([Outgoing(f"said-{name}", subject, b"said") for name, subject in SAID.items()])
-    await bus.consume("JOBS", "quota", ["fairway.job.never.>"])
+    await consumed(bus, "JOBS", "quota", ["fairway.job.never.>"])
     yield House(where, bus)
     await bus.close()
 

@@ -137,7 +137,8 @@ async def test_a_message_that_did_not_arrive_is_noticed_by_the_next_one(nats_url
         assert isinstance(bus, NatsBus)
         record = reading(bus, live=True)
         assert await heard(record, 1) == [""]
-        (consumer,) = await bus.client.jetstream().consumers_info("JOBS")
+        every = await bus.client.jetstream().consumers_info("JOBS")
+        (consumer,) = [one for one in every if one.config.durable_name is None]
         thief = await bus.client.subscribe(inbox := bus.client.new_inbox())
         ask = f"$JS.API.CONSUMER.MSG.NEXT.JOBS.{consumer.name}"
         await bus.client.publish(ask, msgspec.json.encode({"batch": 1, "expires": 20 * 10**9}), reply=inbox)

@@ -24,7 +24,7 @@ from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 from tests.support.raw_client import block, raw_client
-from tests.support.twins import opened_bus, said
+from tests.support.twins import consumed, made_for, opened_bus, said
 
 GOOD = msgspec.json.encode(wire.Queue(job="a", tenant="odd", queue="q"))
 SUBJECT = b"fairway.job.queue.odd"
@@ -49,7 +49,7 @@ WIRES = pytest.mark.parametrize("wire_of", ["nats", "nats without internals"])
 
 
 async def read(bus: Bus, count: int) -> list[Delivery]:
-    source = await bus.consume("JOBS", "odd", ("fairway.job.queue.>",))
+    source = await consumed(bus, "JOBS", "odd", ("fairway.job.queue.>",))
     found: list[Delivery] = []
     async with asyncio.timeout(10):
         while len(found) < count:
@@ -92,7 +92,9 @@ async def test_each_is_one_dead_letter_and_the_jobs_around_it_are_heard(nats_url
     async with opened_bus(wire_of, nats_url) as bus, raw_client(nats_url) as raw:
         consumer = Consumer(subjects.JOBS, "hostile", ("fairway.job.queue.>",), msgspec.json.Decoder(wire.Queue))
         world = World(bus, MemoryStore(), SystemClock(), "me")
-        loop = asyncio.create_task(Loop(Service(name, (consumer,), decide, JobsMemory), world, Meter()).run())
+        service = Service(name, (consumer,), decide, JobsMemory)
+        await made_for(bus, service)
+        loop = asyncio.create_task(Loop(service, world, Meter()).run())
         await bus.publish([Outgoing("first", SUBJECT.decode(), GOOD)])
         for subject, headers in FAULTS.values():
             await raw.publish(subject, GOOD, headers)
@@ -114,7 +116,7 @@ async def test_each_is_one_dead_letter_and_the_jobs_around_it_are_heard(nats_url
 async def test_what_is_no_message_of_a_stream_is_passed_over_by_its_reader(nats_url: str, wire_of: str) -> None:
     """Who knows the inbox of a reader can write to it."""
     async with opened_bus(wire_of, nats_url) as bus, raw_client(nats_url) as raw:
-        source = await bus.consume("JOBS", "inbox", ("fairway.job.queue.>",))
+        source = await consumed(bus, "JOBS", "inbox", ("fairway.job.queue.>",))
         inbox = source._requests.inbox.encode()  # type: ignore[attr-defined]  # of a NatsSource
         for reply in (b"$JS.ACK", b"$JS.ACK.a.b", b"$JS.ACK.a.b.c.d.e.f.g", b"$JS.ACK.\xff.b.1.1.1.1.1", b"elsewhere"):
             await raw.publish(inbox, b"[]", block(b"Fairway-Bundle: a"), reply)
@@ -150,7 +152,7 @@ async def test_a_reader_goes_on_whatever_bytes_come(nats_url: str, wire_of: str)
         await bus.publish([said("behind", 1)])
         seen = [one.id async for one in bus.history("JOBS")]
         assert seen[-1] == "behind-1"
-        source = await bus.consume("JOBS", "fuzz", ("fairway.job.queue.>",))
+        source = await consumed(bus, "JOBS", "fuzz", ("fairway.job.queue.>",))
         found: list[str] = []
         async with asyncio.timeout(10):
             while "behind-1" not in found:

@@ -11,7 +11,7 @@ import pytest
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.headers import Guarded
 from fairway.runtime.ports import Outgoing
-from tests.support.twins import opened_bus
+from tests.support.twins import consumed, opened_bus
 
 # More than there are places for readers on one connection.
 MANY = 130
@@ -87,10 +87,10 @@ async def test_others_read_and_no_task_stays(nats_url: str, fails: Exception | N
 
 async def test_a_service_that_could_not_begin_to_hear_keeps_no_task_either(nats_url: str) -> None:
     async with opened_bus("nats", nats_url), failing(nats_url) as (client, bus):
-        await (await bus.consume("JOBS", "whole", [SUBJECT])).close()
+        await (await consumed(bus, "JOBS", "whole", [SUBJECT])).close()
         before = asyncio.all_tasks()
         client.on = True
         for n in range(3):
             with pytest.raises(nats.errors.OutboundBufferLimitError):
-                await bus.consume("JOBS", f"half-{n}", [SUBJECT])
+                await consumed(bus, "JOBS", f"half-{n}", [SUBJECT])
         assert await ended(before) == set()

@@ -25,7 +25,7 @@ from fairway.runtime.views.jobs import JobsMemory
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from tests.support.twins import BUSES, opened_bus
+from tests.support.twins import BUSES, made_for, opened_bus
 
 LARGEST = 8 << 20
 GOOD = Outgoing("good", "fairway.job.queue.good", b"{}")
@@ -114,6 +114,7 @@ def talker(name: str) -> Service:
 
 @asynccontextmanager
 async def running(service: Service, world: World) -> AsyncIterator[Loop]:
+    await made_for(world.bus, service)
     loop = Loop(service, world, Meter())
     task = asyncio.create_task(loop.run())
     yield loop

@@ -4,17 +4,17 @@ import asyncio
 
 from fairway.domain.decision import Add, Step
 from fairway.runtime.ports import Bus, Store, Wanted
-from tests.support.twins import said, taken
+from tests.support.twins import consumed, said, taken
 
 
 async def test_what_a_consumer_had_when_it_closed_comes_to_the_next_one_at_once(bus: Bus) -> None:
     """Taken and not acknowledged, or fetched ahead and never looked at; and nothing that was acknowledged."""
-    leaving = await bus.consume("JOBS", "handed", ["fairway.job.queue.handed"])
+    leaving = await consumed(bus, "JOBS", "handed", ["fairway.job.queue.handed"])
     await bus.publish([said("handed", number) for number in range(5)])
     in_hand = [one for _ in range(3) for one in await leaving.batch(1)]
     leaving.ack(in_hand[:1])
     await leaving.close()
-    staying = await bus.consume("JOBS", "handed", ["fairway.job.queue.handed"])
+    staying = await consumed(bus, "JOBS", "handed", ["fairway.job.queue.handed"])
     got: set[str] = set()
     async with asyncio.timeout(10):
         while len(got) < 4:

@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.processes.embedded_servers import EmbeddedServer, StartError, nats_cluster, nats_server, valkey_server
-from fairway.process.streams import provisioned
+from fairway.process.servers.streams import provisioned
 
 Start = Callable[..., Awaitable[EmbeddedServer]]
 BOTH = pytest.mark.parametrize("start", [nats_server, valkey_server], ids=["NATS", "Valkey"])

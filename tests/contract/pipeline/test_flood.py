@@ -26,7 +26,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node
 from fairway.wire.reasons import Code
 from tests.support.http_door import GPU, job
-from tests.support.twins import opened_bus, said
+from tests.support.twins import consumed, opened_bus, said
 
 FLOOD = 5_000
 WAITING = 500
@@ -134,7 +134,7 @@ async def test_before_another_tenant_only_as_many_stand_as_may_be_pending(nats_u
 async def test_what_one_tenant_has_put_off_does_not_stop_another(nats_url: str) -> None:
     """Messages that are to come again later, because a cluster is away or avoided, more than a consumer once took."""
     async with asyncio.timeout(PATIENCE_S), opened_bus("nats", nats_url) as bus:
-        source = await bus.consume("JOBS", "test", ("fairway.job.queue.>",))
+        source = await consumed(bus, "JOBS", "test", ("fairway.job.queue.>",))
         await bus.publish([said("team-a", number) for number in range(PUT_OFF)])
         await bus.publish([said("team-b", 0)])
         came: set[str] = set()

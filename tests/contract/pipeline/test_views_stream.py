@@ -5,8 +5,8 @@ from pathlib import Path
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.processes.embedded_servers import nats_server
+from fairway.process.servers.streams import provisioned, views_provisioned
 from fairway.process.settings import Settings
-from fairway.process.streams import provisioned, views_provisioned
 
 
 async def streams(folder: Path, most: str, settings: Settings) -> dict[str, tuple[float | None, int | None]]:

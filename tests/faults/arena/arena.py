@@ -39,20 +39,31 @@ class Arena(EmbeddedFleet):
 
     async def start(self) -> None:
         await super().start()
-        self.replica = await valkey_server(self.dir / "replica")
+        self.replica = await valkey_server(self.dir / "replica", users=self.credentials.valkey_users)
+        self.replica.login = self.credentials.login
 
     async def _start_nats(self) -> None:
         if self.plan.nats_servers == 1:
             await super()._start_nats()
             return
         self.routes = Routes(self.dir / "nats", self.plan.nats_servers)
-        await self.routes.start(self.plan.sync_interval)
+        known = self.credentials
+        await self.routes.start(self.plan.sync_interval, known.nats_users, known.login)
         self.nats, *self.nats_others = self.routes.servers
 
     @property
     def nats_url(self) -> str:
         """Past the links."""
-        return super().environment()["FAIRWAY_NATS_URL"]
+        return ",".join(one.url for one in (self.nats, *self.nats_others))
+
+    @property
+    def stores(self) -> tuple[EmbeddedServer, ...]:
+        return self.valkey, self.replica
+
+    @property
+    def valkey_url(self) -> str:
+        """Past the links, of the one to which they lead now."""
+        return f"redis://{self.credentials.login}@127.0.0.1:{self.to('valkey')[0].target}"
 
     async def _start_clusters(self) -> None:
         self.kube.admit(HUB, self.known)

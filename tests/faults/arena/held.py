@@ -6,9 +6,9 @@ from tests.faults.arena.heard import Heard
 from tests.faults.arena.members import Members
 
 
-async def held(port: int) -> list[str]:
+async def held(url: str) -> list[str]:
     """Quota that is charged, and room that is held."""
-    async with redis.Redis(port=port) as store:
+    async with redis.Redis.from_url(url) as store:
         charged = await store.hgetall("{fairway}:t:quota")
         found = [f"{name.decode()} is still charged {int(left)}" for name, left in charged.items() if int(left)]
         found += [f"the share {key.decode()} is still owed" for key in await store.hkeys("{fairway}:t:owed")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import nats
 import nats.errors
 
-from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server
+from fairway.lab.processes.embedded_servers import EmbeddedServer, account, nats_server
 from fairway.lab.processes.server import free_ports
 from tests.faults.arena.links import Link
 
@@ -26,7 +26,8 @@ class Routes:
         self.servers: list[EmbeddedServer] = []
         self._links = {pair: Link(self._ports[pair[1]]) for pair in permutations(range(servers), 2)}
 
-    async def start(self, sync_interval: str) -> None:
+    async def start(self, sync_interval: str, users: Path, login: str) -> None:
+        """They let in whom the file `users` names, and `login` with all rights."""
         for link in self._links.values():
             await link.open()
         for number, port in enumerate(self._ports):
@@ -37,7 +38,9 @@ class Routes:
                 f'cluster {{ name: fairway, listen: "127.0.0.1:{port}", advertise: "{_NOWHERE}", no_advertise: true, '
                 f"routes: [{routes}] }}\n"
             )
-            server = await nats_server(self._dir / str(number), sync_interval=sync_interval, more=more)
+            home = self._dir / str(number)
+            server = await nats_server(home, sync_interval=sync_interval, more=more + account(users, home))
+            server.login = login
             self.servers.append(server)
         async with asyncio.timeout(_WHOLE_S):
             await self._whole()

@@ -11,15 +11,16 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
+from fairway.lab.fleet.cluster_shapes import equal_clusters
 from fairway.lab.fleet.decided_again import decided_again, summaries
-from fairway.lab.fleet.fleet import FleetPlan, equal_clusters
+from fairway.lab.fleet.fleet import FleetPlan
 from fairway.lab.kubereal.members import HUB
 from fairway.lab.traces.fleet import allocatable, configured, record
 from fairway.lab.traces.trace import GPU
 from fairway.operate.replay.report import DecisionReport
 from fairway.process.pipeline import HUB as HUB_SERVICE
 from fairway.process.pipeline import STAGES
-from fairway.process.streams import provisioned
+from fairway.process.servers.streams import provisioned
 from fairway.runtime.ports import Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
@@ -229,7 +230,7 @@ async def _settled(scene: Scene) -> list[str]:
     async def nothing() -> bool:
         if not scene.over() or scene.arena.members.running():
             return False
-        left[:] = [*await held(scene.arena.to("valkey")[0].target), *remains(scene.arena.members, scene)]
+        left[:] = [*await held(scene.arena.valkey_url), *remains(scene.arena.members, scene)]
         return not left
 
     try:

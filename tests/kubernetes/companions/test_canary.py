@@ -73,12 +73,12 @@ async def _streams(url: str) -> dict[str, list[bytes]]:
 
 
 def streams(fleet: RealFleet) -> Iterator[tuple[str, bytes]]:
-    for name, messages in asyncio.run(_streams(fleet.facts["FAIRWAY_NATS_URL"])).items():
+    for name, messages in asyncio.run(_streams(fleet.facts["nats"])).items():
         yield from ((f"stream {name}", data) for data in messages)
 
 
 def store(fleet: RealFleet) -> Iterator[tuple[str, bytes]]:
-    client = redis.Redis.from_url(fleet.facts["FAIRWAY_REDIS_URL"])
+    client = redis.Redis.from_url(fleet.facts["valkey"])
     read: dict[bytes, Callable[[bytes], Any]] = {
         b"string": client.get,
         b"hash": client.hgetall,

@@ -102,6 +102,7 @@ class House:
         self._nats = await nats_server(self._folder / "nats", more=rules())
         self._valkey = await valkey_server(self._folder / "valkey")
         self.bus = await NatsBus.connect(self.nats_url("fairway"), "test")
+        await self.bus.provision()
         self._child = Child(
             "services",
             "fairway.cli.main",

@@ -18,6 +18,8 @@ from fairway.lab.kubereal.control_plane import Planes, Spec, member, planes
 from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_server, valkey_server
 from fairway.lab.processes.service import Child
 from fairway.process.pipeline import EVERYTHING
+from fairway.process.servers.streams import set_up
+from fairway.process.settings import from_environment
 from tests.kubernetes.support.fleet import Api, environment
 from tests.support.bus_users import rules
 
@@ -235,6 +237,7 @@ async def house(
         nats = await nats_server(dir / "nats", max_payload=1 << 20, more=rules())
         servers = nats, await valkey_server(dir / "valkey")
         made = House(dir, clusters, servers)
+        await set_up(from_environment(made.environment))
         try:
             for name in members:
                 made.api(name).create("v1/nodes", node(f"{name}-1"))

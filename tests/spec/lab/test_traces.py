@@ -8,7 +8,7 @@ import pytest
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker
 from fairway.client.failure import Failure
-from fairway.lab.fleet.fleet import equal_clusters
+from fairway.lab.fleet.cluster_shapes import equal_clusters
 from fairway.lab.traces.replay import WALL_S, speedup_for
 from fairway.lab.traces.report import Course, figures, percentiles
 from fairway.lab.traces.report import Tally as Count

@@ -6,7 +6,7 @@ import pytest
 from nats.js.errors import APIError
 
 from fairway.adapters.nats.bus import NatsBus
-from fairway.process.streams import provisioned
+from fairway.process.servers.streams import provisioned
 
 
 class Beginning:

@@ -2,26 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from functools import lru_cache
 
 import msgspec
 
 from fairway.runtime.ports import Clock, Delivery, Outgoing, Source, Unreachable
 from fairway.runtime.record.publishable import Unsayable, renamed, same, unsaid
-from fairway.wire.subjects import STREAMS
-
-
-@lru_cache(maxsize=4096)
-def matches(pattern: str, subject: str) -> bool:
-    """Whether a NATS subject pattern (`*` one token, `>` the rest) covers a subject."""
-    wanted = pattern.split(".")
-    given = subject.split(".")
-    for index, token in enumerate(wanted):
-        if token == ">":
-            return len(given) > index
-        if index >= len(given) or token not in ("*", given[index]):
-            return False
-    return len(wanted) == len(given)
+from fairway.wire.subjects import STREAMS, matches
 
 
 class MemoryBus:
@@ -94,7 +80,7 @@ class MemoryBus:
         """Messages that some consumer has not acknowledged."""
         return sum(source.waiting for source in self._sources.values())
 
-    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str]) -> Source:
         key = (stream, durable)
         if key not in self._sources:
             self._sources[key] = MemorySource(stream, subjects, self._clock)

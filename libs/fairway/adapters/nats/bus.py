@@ -9,38 +9,27 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from copy import copy
 from typing import Any
 
-import msgspec
 import nats.errors
-import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy, StreamConfig
-from nats.js.errors import APIError
+from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy
 
+from fairway.adapters.logins import LoginFile
+from fairway.adapters.nats import provisioning
 from fairway.adapters.nats.connection import wire
 from fairway.adapters.nats.consumer import NatsSource
 from fairway.adapters.nats.credit import Budget
 from fairway.adapters.nats.headers import Guarded
 from fairway.adapters.nats.history import HistoryQuery, told
 from fairway.adapters.nats.publisher import Publisher
+from fairway.adapters.nats.server_addresses import addresses, complained, inbox_of
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS, Stream
 
-log = structlog.get_logger()
-# What is put off counts as not answered, and when so many are, a consumer gives nothing more to anybody. It costs the
-# server some hundred bytes for each; what is in hand is bounded by how much is asked for.
-_MOST_UNANSWERED = 1_000_000
 _FETCH_WAIT_S = 5.0
 # On the way at once: the server asks nobody how large an answer may be, so few of them. As large as a door takes one,
 # with what base64 adds where it is read back, they are less than two of what Fairway's servers take (credit.py).
 _FETCHES = 8
-# The bytes of a stream are more than the server has left to promise.
-NO_ROOM = 10047
-
-
-def addresses(url: str) -> list[str]:
-    """Of the servers of a cluster, any of which may be down when a client comes."""
-    return [one.strip() for one in url.split(",") if one.strip()]
 
 
 class NatsBus:
@@ -57,10 +46,13 @@ class NatsBus:
         self._past = self
 
     @classmethod
-    async def connect(cls, url: str, name: str, bulk: bool = True, inbox: str = "_INBOX") -> "NatsBus":
+    async def connect(
+        cls, url: str, name: str, bulk: bool = True, inbox: str = "", login: LoginFile | None = None
+    ) -> "NatsBus":
         """Tries for ever: a service that starts before its bus waits for it. `url` is one address, or several with
         commas. `name` is seen in the server's list; without `bulk` every message goes through nats-py's public API.
-        Answers come to subjects below `inbox`: one of its own keeps others from reading them."""
+        Answers come to subjects below `inbox`: one of its own, that of its user, keeps others from reading them. With
+        a `login` user and password are those of its file, whatever the addresses say."""
         bus: NatsBus | None = None
 
         async def disconnected() -> None:
@@ -79,17 +71,23 @@ class NatsBus:
             "allow_reconnect": True,
             "disconnected_cb": disconnected,
             "reconnected_cb": reconnected,
-            "error_cb": _quiet,
+            "error_cb": complained,
             "pending_size": 16 * 2**20,
             "ping_interval": 10,
             "max_outstanding_pings": 2,
-            "inbox_prefix": inbox.encode(),
+            "inbox_prefix": (inbox or inbox_of(url, login)).encode(),
         }
+        if login is not None:
+            options |= {"user": login.user, "password": login.password}
         client = Guarded()
         await client.connect(addresses(url), **options)
         bus = cls(client, bulk)
         await bus._publisher.open()
         return bus
+
+    async def log_in_again(self) -> None:
+        """With what the login says now."""
+        await self._nc.force_reconnect()
 
     def with_past_of(self, readers: "NatsBus") -> "NatsBus":
         """This bus, with `history` and `fetch` over another connection: what callers may ask for, at any time and as
@@ -108,33 +106,13 @@ class NatsBus:
         return self._nc.is_connected
 
     async def provision(self, streams: Sequence[Stream] = STREAMS, replicas: int = 1) -> None:
-        """Creates or updates the streams; safe to run from every process at once."""
+        """Creates or updates the streams, and the durable consumers of the flow on them; safe to run at any time."""
         for stream in streams:
-            try:
-                await self._provision(stream, replicas)
-            except APIError as error:
-                if error.err_code != NO_ROOM or not stream.least:
-                    raise
-                log.warning("a stream has less room than it should", stream=stream.name, bytes=stream.least)
-                await self._provision(msgspec.structs.replace(stream, max_bytes=stream.least), replicas)
+            await provisioning.make_stream(self._js, stream, replicas)
 
-    async def _provision(self, stream: Stream, replicas: int) -> None:
-        config = StreamConfig(
-            name=stream.name,
-            subjects=list(stream.subjects),
-            max_age=stream.max_age or None,
-            allow_direct=True,
-            max_msgs_per_subject=stream.per_subject or -1,
-            duplicate_window=stream.duplicate_window,
-            num_replicas=replicas,
-            max_bytes=stream.max_bytes or None,
-        )
-        try:
-            await self._js.add_stream(config)
-        except APIError as error:
-            if error.err_code != 10058:  # the stream exists with another configuration
-                raise
-            await self._js.update_stream(config)
+    async def missing(self, streams: Sequence[Stream]) -> list[str]:
+        """The names of those that nobody has made."""
+        return await provisioning.missing(self._js, streams)
 
     def pull_again(self) -> None:
         """Pull requests do not survive a reconnect, nor does what was on its way; the subscriptions do."""
@@ -145,16 +123,8 @@ class NatsBus:
     async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
         await self._publisher.publish(messages, tries)
 
-    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
-        config = ConsumerConfig(
-            durable_name=durable,
-            filter_subjects=list(subjects),
-            ack_wait=wait_s,
-            max_ack_pending=_MOST_UNANSWERED,
-            deliver_policy=DeliverPolicy.ALL,
-            max_deliver=-1,
-        )
-        await self._consumer(stream, config)
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str]) -> Source:
+        await provisioning.check(self._js, stream, durable, subjects)
         source = NatsSource(self._nc, self._wire, (stream, durable), self._budget)
         await source.open()
         self._sources.append(source)
@@ -226,7 +196,3 @@ class NatsBus:
         for source in list(self._sources):
             await source.close()
         await self._nc.close()
-
-
-async def _quiet(_: Exception) -> None:
-    """Connection errors show in `connected` and in the time-outs of calls; the library's default prints each."""

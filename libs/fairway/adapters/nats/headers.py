@@ -3,12 +3,15 @@ from its connection, until that is taken for lost, when anything raises in it.""
 
 import asyncio
 
+import nats.errors
 import structlog
 from nats.aio.client import Client
 
 from fairway.runtime.record.publishable import LONGEST_ID
 
 log = structlog.get_logger()
+# What the server says of a subject that this user may not say or hear. The connection goes on.
+NOT_ALLOWED = "permissions violation"
 ID = b"\r\nNats-Msg-Id: "
 PARTS = b"\r\nFairway-Bundle: "
 # Put in the place of what nats-py could not read, for the wire that has no other way to see it.
@@ -61,6 +64,16 @@ def _named(name: bytes) -> str:
 
 class Guarded(Client):
     """nats-py's client, whose reading goes on whatever a message holds, and whoever has left."""
+
+    async def _process_err(self, err_msg: str) -> None:
+        """Whom the server turns out, it may let in again: with another password, or when it has taken over its own
+        file. nats-py would stay away for good."""
+        if self.is_connected and NOT_ALLOWED not in err_msg.lower():
+            error = nats.errors.Error(f"nats: {err_msg}")
+            await self._error_cb(error)
+            await self._process_op_err(error)
+        else:
+            await super()._process_err(err_msg)
 
     async def _process_pong(self) -> None:
         """The answer to a flush that was given up is nobody's. It is taken all the same: the next one is another's."""

@@ -5,10 +5,10 @@ from contextlib import aclosing
 
 import nats.errors
 
-from fairway.adapters.memory.bus import matches
 from fairway.adapters.nats.bus import NatsBus
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
 from fairway.wire import subjects
+from fairway.wire.subjects import matches
 
 
 async def newest(bus: NatsBus) -> int:

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialWithJitterBackoff
+from redis.asyncio import Redis
 from redis.exceptions import (
     ConnectionError,
     NoScriptError,
@@ -22,11 +20,12 @@ from redis.exceptions import (
     TimeoutError,
 )
 
-from fairway.domain.decision import Put, Step
+from fairway.adapters.logins import LoginFile
+from fairway.adapters.valkey.connections import heed_rights, pool
+from fairway.adapters.valkey.rows import found_rows, pack_step
 from fairway.domain.working_sets import born_of
-from fairway.runtime.ports import Commit, ReadRows, Row, StoreWiped, Unreachable, Wanted
+from fairway.runtime.ports import Commit, ReadRows, StoreWiped, Unreachable, Wanted
 from fairway.runtime.ports import Fenced as FencedOut
-from fairway.runtime.views.row_cache import encoded
 from fairway.runtime.vital_tasks import heed
 
 _HERE = Path(__file__).parent
@@ -38,46 +37,12 @@ _FOR_NOW_CODES = ("MISCONF", "NOREPLICAS", "BUSY")
 _PIECE = 2_000
 
 
-def pack_step(payload: bytes, step: Step, blobs: list[bytes]) -> list[Any]:
-    """A step as commit.lua wants it. Values go beside the request, as `blobs` that it names by number (0: none):
-    the server's msgpack knows no byte strings."""
-
-    def blob(data: bytes) -> int:
-        blobs.append(data)
-        return len(blobs)
-
-    ops: list[Any] = []
-    for write in step.writes:
-        if isinstance(write, Put):
-            row = b"" if write.value is None else b"%d|%b" % (write.rev, encoded(write.table, write.key, write.value))
-            expect = -1 if write.expect is None else write.expect
-            ops.append([1, write.table, write.key, write.rev, expect, blob(row) if row else 0])
-        else:
-            ops.append([2, write.table, write.key, write.amount, False if write.most is None else write.most])
-    return [blob(payload) if payload else 0, ops]
-
-
-def row(data: bytes | None) -> Row | None:
-    """A stored row without its revision prefix; counters have none and are not rows."""
-    if data is None:
-        return None
-    rev, _, body = data.partition(b"|")
-    return Row(int(rev), body)
-
-
 class RedisStore:
-    """`prefix` is a hash tag, so that all keys share a slot. Raises Unreachable, StoreWiped or Fenced."""
+    """`prefix` is a hash tag, so that all keys share a slot. With a `login` user and password are those of its file,
+    whatever the address says. Raises Unreachable, StoreWiped or Fenced."""
 
-    def __init__(self, url: str, prefix: str = "{fairway}") -> None:
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=8,
-            timeout=10,
-            socket_timeout=5,
-            socket_connect_timeout=2,
-            retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 1),
-        )
-        self._redis = Redis(connection_pool=pool)
+    def __init__(self, url: str, prefix: str = "{fairway}", login: LoginFile | None = None) -> None:
+        self._redis = Redis(connection_pool=pool(url, login))
         self._prefix = prefix
         self._epoch = ""
         self._owner = ""
@@ -91,6 +56,7 @@ class RedisStore:
         except (ConnectionError, TimeoutError, OSError) as error:
             raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
         except ResponseError as error:
+            heed_rights(error)
             if isinstance(error, _FOR_NOW) or str(error).startswith(_FOR_NOW_CODES):
                 raise Unreachable(f"the store takes no writes: {error}; waiting until it does") from error
             raise
@@ -112,6 +78,7 @@ class RedisStore:
         except (ConnectionError, TimeoutError, OSError) as error:
             raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
         except RedisError as error:
+            heed_rights(error)
             raise Unreachable(f"the store refused {command[0]}: {error}") from error
 
     @property
@@ -128,7 +95,7 @@ class RedisStore:
         since = -1 if wanted.since is None else wanted.since
         request = msgspec.msgpack.encode([tables, wanted.whole, since, wanted.lease, wanted.token, wanted.follow])
         answer = _taken(await self._run("read", self._epoch, request))
-        return _found(wanted, tables, answer)
+        return found_rows(wanted, tables, answer)
 
     async def keys(self, table: str, after: str, most: int) -> list[str]:
         above = f"({after}" if after else "-"
@@ -208,6 +175,10 @@ class RedisStore:
     async def lease(self, name: str, owner: str, ttl_ms: int) -> int:
         return int(await self._run("lease", name, owner, ttl_ms))
 
+    async def log_in_again(self) -> None:
+        """With what the login says now, on connections that are opened from now on: what is on its way is answered."""
+        await self._redis.connection_pool.disconnect(inuse_connections=False)
+
     async def close(self) -> None:
         await self._redis.aclose()
         await self._redis.connection_pool.disconnect()
@@ -220,22 +191,3 @@ def _taken(answer: Any) -> Any:
     if answer == b"FENCED":
         raise FencedOut
     return answer
-
-
-def _found(wanted: Wanted, tables: list[tuple[str, list[str]]], answer: list[Any]) -> ReadRows:
-    rows, whole, version, changes = answer
-    found = ReadRows(version=int(version))
-    for (table, keys), values in zip(tables, rows, strict=True):
-        for key, value in zip(keys, values, strict=True):
-            if (one := row(value)) is not None:
-                found.rows[table, key] = one
-    for table, flat in zip(wanted.whole, whole, strict=True):
-        pairs = list(zip(flat[::2], flat[1::2], strict=True))
-        if pairs and b"|" not in pairs[0][1]:
-            found.counters[table] = {key.decode(): int(value) for key, value in pairs}
-        else:
-            found.whole[table] = {key.decode(): one for key, value in pairs if (one := row(value))}
-    for name, value in (change if len(change) == 2 else (change[0], None) for change in changes):
-        table, _, key = name.decode().partition("\n")
-        found.changes.append((table, key, row(value or None)))
-    return found

@@ -19,8 +19,9 @@ from fairway.lab.demo.scenario import Script, load
 from fairway.lab.demo.screen import Screen
 from fairway.lab.demo.submitters import Submitters
 from fairway.lab.demo.summary import answered, ending, last
+from fairway.lab.fleet.cluster_shapes import gpu_clusters
 from fairway.lab.fleet.decided_again import decided_again
-from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, gpu_clusters, running
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, running
 
 # How long the examples' pods run: none of them says so itself.
 _RUN_MS = 2_000

@@ -10,45 +10,20 @@ import msgspec
 from msgspec import Struct
 
 from fairway.lab.fleet import identities
+from fairway.lab.fleet.credentials import FleetCredentials
 from fairway.lab.kubereal.members import HUB, RealClusters, RealMember
 from fairway.lab.kubesim.__main__ import ClusterConfig, SimFleet
 from fairway.lab.kubesim.http.identities import Identity
-from fairway.lab.kubesim.nodes import NodeGroup
-from fairway.lab.processes.embedded_servers import EmbeddedServer, nats_cluster, nats_server, valkey_server
+from fairway.lab.processes.embedded_servers import EmbeddedServer, account, nats_cluster, nats_server, valkey_server
 from fairway.lab.processes.service import READY_S, Child
 from fairway.process.pipeline import EVERYTHING
+from fairway.process.settings import from_environment
 from fairway.runtime import private_files
 
 # Simulated clusters are up in a second. Real ones take 20 s on two idle cores, and far longer on busy ones.
 _READY_S = 60.0
 _REAL_READY_S = 240.0
 _LOOK_S = 0.2
-# As any real node reports; the training-operator's launcher of an MPIJob asks for 5 GiB of it.
-_DISK = {"ephemeral-storage": "500Gi"}
-_GPUS = (("north", "A100", 8, 64, 512), ("south", "V100", 4, 32, 256), ("west", "T4", 2, 32, 128))
-
-
-def gpu_clusters(count: int = 3, nodes: int = 4) -> tuple[ClusterConfig, ...]:
-    """`count` member clusters of different GPU types in turn; each label and node label says which."""
-    made = []
-    for index in range(count):
-        name, gpu, gpus, cpu, memory = _GPUS[index % len(_GPUS)]
-        name = name if index < len(_GPUS) else f"{name}-{index // len(_GPUS) + 1}"
-        allocatable = {"cpu": str(cpu), "memory": f"{memory}Gi", "nvidia.com/gpu": str(gpus), **_DISK}
-        group = NodeGroup(nodes, f"{name}-node", allocatable, {"nvidia.com/gpu.product": gpu})
-        made.append(ClusterConfig(name, labels={"gpu": gpu.lower(), "region": name}, nodes=(group,)))
-    return tuple(made)
-
-
-def equal_clusters(count: int, nodes: int, gpus: int) -> tuple[ClusterConfig, ...]:
-    """`count` clusters of `nodes` nodes with `gpus` GPUs each: what the replays run on."""
-    allocatable = {"cpu": "96", "memory": "1024Gi", "nvidia.com/gpu": str(gpus), **_DISK}
-    return tuple(
-        ClusterConfig(f"c{index}", labels={"pool": "gpu"}, nodes=(NodeGroup(nodes, f"c{index}-node", allocatable),))
-        for index in range(count)
-    )
-
-
 _STUBBED = "fairway.lab.fleet.stub_clusters"
 
 
@@ -80,6 +55,7 @@ class EmbeddedFleet:
         self.nats: EmbeddedServer
         self.nats_others: list[EmbeddedServer] = []
         self.valkey: EmbeddedServer
+        self.credentials: FleetCredentials
         self.sim: Child | None = None
         self.processes: dict[str, Child] = {}
         self.http = ""
@@ -103,6 +79,11 @@ class EmbeddedFleet:
         return self.dir / "tenants" / f"{namespace}.kubeconfig"
 
     @property
+    def stores(self) -> tuple[EmbeddedServer, ...]:
+        """Every Valkey to which a process may come."""
+        return (self.valkey,)
+
+    @property
     def kubeconfigs(self) -> Path:
         return self.dir / "clusters"
 
@@ -111,14 +92,15 @@ class EmbeddedFleet:
         return self.dir / "hub.kubeconfig"
 
     def environment(self, process: str = "") -> dict[str, str]:
-        """What tells a Fairway process where this fleet is: the process of that name, or any."""
+        """What tells a Fairway process where this fleet is: the process of that name, or a command of its operator."""
         # No hub says who may ask; and how fast the door answers is measured, by one caller.
         stubbed = {"FAIRWAY_HTTP_KEY_FILE": str(self.token_file), "FAIRWAY_HTTP_RATE": "100000"}
         hubless = self.plan.stub_clusters or self.plan.hubless
         hub = stubbed if hubless else {"FAIRWAY_HUB_KUBECONFIG": str(self.hub_kubeconfig)}
         return {
-            "FAIRWAY_NATS_URL": ",".join(one.url for one in (self.nats, *self.nats_others)),
-            "FAIRWAY_REDIS_URL": f"{self.valkey.url}/0",
+            "FAIRWAY_NATS_URL": ",".join(f"nats://{one.address}" for one in (self.nats, *self.nats_others)),
+            "FAIRWAY_REDIS_URL": f"redis://{self.valkey.address}/0",
+            "FAIRWAY_CREDENTIALS_DIR": str(self.credentials.folder_of(process)),
             "FAIRWAY_CLUSTERS_DIR": str(self.kubeconfigs),
             "FAIRWAY_REPLICAS": str(self.plan.nats_servers),
             **hub,
@@ -130,8 +112,11 @@ class EmbeddedFleet:
         for folder in (self.dir, self.kubeconfigs, self.dir / "tenants", self.dir / "identities"):
             private_files.folder(folder)
         private_files.write(self.token_file, self.token)
+        self.credentials = FleetCredentials(self.dir / "credentials", self.plan.groups)
         await self._start_nats()
-        self.valkey = await valkey_server(self.dir / "valkey")
+        self.valkey = await valkey_server(self.dir / "valkey", users=self.credentials.valkey_users)
+        self.valkey.login = self.credentials.login
+        await self.credentials.set_up(from_environment(self.environment()))
         if not self.plan.stub_clusters:
             await self._start_clusters()
         await asyncio.gather(*(self.start_process(group) for group in self.plan.groups))
@@ -140,10 +125,15 @@ class EmbeddedFleet:
     async def _start_nats(self) -> None:
         home = self.dir / "nats"
         interval = self.plan.sync_interval
+        users = self.credentials.nats_users
         if self.plan.nats_servers == 1:
-            self.nats = await nats_server(home, sync_interval=interval)
+            self.nats = await nats_server(home, sync_interval=interval, more=account(users, home))
         else:
-            self.nats, *self.nats_others = await nats_cluster(home, self.plan.nats_servers, sync_interval=interval)
+            known = account(users, home / "0")
+            started = await nats_cluster(home, self.plan.nats_servers, sync_interval=interval, more=known)
+            self.nats, *self.nats_others = started
+        for server in (self.nats, *self.nats_others):
+            server.login = self.credentials.login
 
     async def _start_clusters(self) -> None:
         config = self.dir / "clusters.json"
@@ -182,6 +172,7 @@ class EmbeddedFleet:
         """Starts a process with these services; again, if it was killed. One beside another with the same services has
         a `name` of its own. Returns when it is ready: one that stands by is not, however long that takes."""
         name = name or ("-".join(group) if len(group) < 4 else f"{group[0]}-to-{group[-1]}")
+        await self.credentials.admit(name, group, (self.nats, *self.nats_others), self.stores)
         log = self.dir / f"{name}.log"
         program = self.plan.program or (_STUBBED if self.plan.stub_clusters else self.program)
         child = Child(name, program, ["run", *group, "--announce"], log, self.environment(name))
@@ -195,6 +186,8 @@ class EmbeddedFleet:
         """So that the command line finds the fleet of this folder, and is let in."""
         metrics = {name: child.said.get("metrics", "") for name, child in self.processes.items()}
         facts: dict[str, Any] = {"http": self.http, "token": self.token, "metrics": metrics, **self.environment()}
+        # For whoever wants to look into them: with all rights.
+        facts |= {"nats": self.nats.url, "valkey": self.valkey.url}
         private_files.write(self.dir / "fleet.json", msgspec.json.format(msgspec.json.encode(facts)))
 
     async def first_end(self) -> str:

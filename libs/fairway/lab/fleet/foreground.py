@@ -13,7 +13,8 @@ from typing import Any
 import typer
 
 from fairway.client.failure import ERROR, Failure, say
-from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, gpu_clusters
+from fairway.lab.fleet.cluster_shapes import gpu_clusters
+from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.fleet.identities import TENANTS
 from fairway.lab.kubereal.build import BuildError, tools
 from fairway.lab.kubereal.members import RealMember

@@ -11,6 +11,7 @@ import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
+from fairway.adapters.rights.valkey_users import HEALTH
 from fairway.lab.processes.server import EmbeddedServer, StartError, connection, free_ports
 from fairway.runtime import private_files
 
@@ -61,6 +62,11 @@ async def nats_server(
     return await EmbeddedServer("nats", home, command, answers).start(port)
 
 
+def account(users: Path, folder: Path) -> str:
+    """For the configuration of a NATS in `folder`: whom it lets in says the file `users`, and nobody else comes in."""
+    return f"accounts {{ FAIRWAY {{ jetstream: enabled\n include {json.dumps(os.path.relpath(users, folder))}\n }} }}\n"
+
+
 async def nats_cluster(dir: Path, servers: int, *, sync_interval: str = "2m", more: str = "") -> list[EmbeddedServer]:
     """Start so many NATS servers as one cluster, for streams with copies. They are found through any of them.
 
@@ -80,10 +86,12 @@ async def nats_cluster(dir: Path, servers: int, *, sync_interval: str = "2m", mo
     return started
 
 
-async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -> EmbeddedServer:
+async def valkey_server(
+    dir: Path, port: int = 0, *, persistent: bool = False, users: Path | None = None
+) -> EmbeddedServer:
     """Start Valkey. It is a cache: a restart empties it, unless `persistent` (append-only file).
 
-    StartError if it does not come up.
+    `users` is a file of users; without one everybody is let in. StartError if it does not come up.
     """
     program = valkey_program()
     home = _folder(dir)
@@ -94,7 +102,8 @@ async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -
             config,
             f"bind 127.0.0.1\nport {at}\ndaemonize no\ndir {json.dumps(str(home))}\n"
             # To evict a key would be to forget a reservation: better to refuse the write.
-            f'maxmemory-policy noeviction\nsave ""\nappendonly {"yes" if persistent else "no"}\n',
+            f'maxmemory-policy noeviction\nsave ""\nappendonly {"yes" if persistent else "no"}\n'
+            + (f"aclfile {json.dumps(str(users))}\n" if users else ""),
         )
         return [program, str(config)]
 
@@ -103,7 +112,8 @@ async def valkey_server(dir: Path, port: int = 0, *, persistent: bool = False) -
 
 async def _valkey_answers(server: EmbeddedServer) -> bool:
     async with connection(server.port) as (reader, writer):
-        writer.write(b"INFO server persistence\r\n")
+        # Where there are no users anybody may say so.
+        writer.write(f"AUTH {HEALTH} any\r\nINFO server persistence\r\n".encode())
         await reader.readuntil(b"process_id:")
         if int(await reader.readline()) != server.pid:
             return False

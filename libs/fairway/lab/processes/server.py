@@ -47,14 +47,20 @@ class EmbeddedServer:
         self.dir = dir
         self.log = dir / "server.log"
         self.port = 0
+        self.login = ""
         self._command = command
         self._answers = answers
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
-        """As the clients take it: `nats://127.0.0.1:PORT` or `redis://127.0.0.1:PORT`."""
-        return f"{self.scheme}://127.0.0.1:{self.port}"
+        """As the clients take it: `nats://127.0.0.1:PORT` or `redis://127.0.0.1:PORT`, with the `login` USER:PASSWORD
+        of who may do all of it, where there are users."""
+        return f"{self.scheme}://{f'{self.login}@' if self.login else ''}{self.address}"
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
 
     @property
     def process(self) -> subprocess.Popen[bytes]:

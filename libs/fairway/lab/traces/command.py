@@ -36,7 +36,7 @@ def _trace(name: Name) -> None:
         missing or is something else.
         """
         check_output(output)
-        from fairway.lab.fleet.fleet import equal_clusters
+        from fairway.lab.fleet.cluster_shapes import equal_clusters
         from fairway.lab.traces.run import ReplayOptions, carry_out
 
         try:

@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from fairway.adapters.nats.bus import NatsBus
-from fairway.adapters.valkey.store import RedisStore, row
+from fairway.adapters.valkey.rows import row
+from fairway.adapters.valkey.store import RedisStore
 from fairway.audit import store_drift
 from fairway.audit.store_drift import Drift, Key, Value
 from fairway.domain import decision

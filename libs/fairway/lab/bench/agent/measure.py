@@ -94,6 +94,7 @@ async def _scene(run: AgentRun, dir: Path, tell: Tell) -> AsyncIterator[AgentSce
         scene = AgentScene(dir, found, nats, valkey)
         scene.cluster = await KubernetesCluster.from_kubeconfig(CLUSTER, file, Options(shapes=SHAPES))
         scene.bus = await NatsBus.connect(nats.url, "fairway-bench")
+        await scene.bus.provision()
         try:
             yield scene
         finally:

@@ -13,6 +13,7 @@ import msgspec
 import uvloop
 
 from fairway.adapters.nats.bus import NatsBus
+from fairway.adapters.nats.provisioning import durable_consumer
 from fairway.runtime.ports import Outgoing
 from fairway.wire.subjects import Stream
 
@@ -45,6 +46,9 @@ async def main(url: str, sizes: Sequence[int], copies: int, hops: Sequence[int])
         asyncio.get_running_loop().add_signal_handler(number, end.set)
     bus = await NatsBus.connect(url, f"bare-{'-'.join(map(str, hops))}")
     await bus.provision((BARE,), copies)
+    for hop in hops:
+        consumer = durable_consumer(f"hop-{hop}", (subject(hop, ">"),))
+        await bus.client.jetstream().add_consumer(BARE.name, consumer)
     tasks = [asyncio.create_task(serve(bus, hop, sizes)) for hop in hops]
     print(msgspec.json.encode({"ready": True}).decode(), flush=True)
     await asyncio.wait((asyncio.create_task(end.wait()), *tasks), return_when=asyncio.FIRST_COMPLETED)

@@ -7,7 +7,7 @@ from typing import TypeVar
 from fairway.adapters.memory.bus import MemoryBus, MemorySource
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.process import SimulatedProcess
-from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
+from fairway.runtime.ports import ANSWER_S, Delivery, Outgoing, Source, Unreachable
 
 T = TypeVar("T")
 _AGAIN_S = 0.2
@@ -29,9 +29,9 @@ class BusPort:
             raise Unreachable("the connection broke; nobody knows which messages were stored")
         await self._bus.publish(messages)
 
-    async def consume(self, stream: str, durable: str, subjects: Sequence[str], wait_s: float = 30.0) -> Source:
+    async def consume(self, stream: str, durable: str, subjects: Sequence[str]) -> Source:
         source = await self._call(lambda: self._bus.consume(stream, durable, subjects))
-        return SourcePort(self, source, wait_s)  # type: ignore[arg-type]  # of a MemoryBus
+        return SourcePort(self, source)  # type: ignore[arg-type]  # of a MemoryBus
 
     def _check(self) -> None:
         if not self._bus.connected:
@@ -93,12 +93,11 @@ class BusPort:
 
 
 class SourcePort:
-    """A durable consumer; what is not acknowledged for `wait_s` comes again."""
+    """A durable consumer; what is not acknowledged for `ANSWER_S` comes again."""
 
-    def __init__(self, port: BusPort, source: MemorySource, wait_s: float) -> None:
+    def __init__(self, port: BusPort, source: MemorySource) -> None:
         self._port = port
         self._source = source
-        self._wait_s = wait_s
         self.stream = source.stream
 
     async def batch(self, most: int) -> list[Delivery]:
@@ -107,7 +106,7 @@ class SourcePort:
             await self._source.arrival()
             await self._port.ready()
         sequences = [one.sequence for one in taken]
-        asyncio.get_running_loop().call_later(self._wait_s, self._source.redeliver, sequences)
+        asyncio.get_running_loop().call_later(ANSWER_S, self._source.redeliver, sequences)
         await self._port.carried()
         return taken
 

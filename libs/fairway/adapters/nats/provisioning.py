@@ -1,0 +1,93 @@
+"""The streams, and the durable consumers of the flow's table: made by `fairway setup`, and looked at by all others."""
+
+from collections.abc import Sequence
+
+import msgspec
+import nats.errors
+import structlog
+from nats.js import JetStreamContext
+from nats.js.api import ConsumerConfig, DeliverPolicy, StreamConfig
+from nats.js.errors import APIError, NotFoundError
+
+from fairway.runtime.ports import ANSWER_S, Unreachable
+from fairway.wire.flow import CONSUMERS, consumer
+from fairway.wire.subjects import Stream
+
+log = structlog.get_logger()
+# What is put off counts as not answered, and when so many are, a consumer gives nothing more to anybody. It costs the
+# server some hundred bytes for each; what is in hand is bounded by how much is asked for.
+_MOST_UNANSWERED = 1_000_000
+# The bytes of a stream are more than the server has left to promise.
+NO_ROOM = 10047
+_OTHERWISE = 10058
+_SETUP = "run `fairway setup` of this version against this NATS"
+
+
+async def make_stream(js: JetStreamContext, stream: Stream, replicas: int) -> None:
+    """Creates or updates it and its consumers; with less room where the server has no more."""
+    try:
+        await _stream(js, stream, replicas)
+    except APIError as error:
+        if error.err_code != NO_ROOM or not stream.least:
+            raise
+        log.warning("a stream has less room than it should", stream=stream.name, bytes=stream.least)
+        await _stream(js, msgspec.structs.replace(stream, max_bytes=stream.least), replicas)
+    for of, durable, subjects in (consumer(one.name) for one in CONSUMERS):
+        if of == stream.name:
+            await js.add_consumer(of, durable_consumer(durable, subjects))
+
+
+async def _stream(js: JetStreamContext, stream: Stream, replicas: int) -> None:
+    config = StreamConfig(
+        name=stream.name,
+        subjects=list(stream.subjects),
+        max_age=stream.max_age or None,
+        allow_direct=True,
+        max_msgs_per_subject=stream.per_subject or -1,
+        duplicate_window=stream.duplicate_window,
+        num_replicas=replicas,
+        max_bytes=stream.max_bytes or None,
+    )
+    try:
+        await js.add_stream(config)
+    except APIError as error:
+        if error.err_code != _OTHERWISE:
+            raise
+        await js.update_stream(config)
+
+
+def durable_consumer(name: str, subjects: Sequence[str], wait_s: float = ANSWER_S) -> ConsumerConfig:
+    """What is not answered within `wait_s` seconds is given again."""
+    return ConsumerConfig(
+        durable_name=name,
+        filter_subjects=list(subjects),
+        ack_wait=wait_s,
+        max_ack_pending=_MOST_UNANSWERED,
+        deliver_policy=DeliverPolicy.ALL,
+        max_deliver=-1,
+    )
+
+
+async def check(js: JetStreamContext, stream: str, durable: str, subjects: Sequence[str]) -> None:
+    """Unreachable when there is no such consumer, or one that hears something else: that of another version."""
+    try:
+        found = (await js.consumer_info(stream, durable)).config
+    except NotFoundError:
+        raise Unreachable(f"stream {stream} has no consumer {durable}; {_SETUP}") from None
+    except (nats.errors.Error, TimeoutError) as error:
+        raise Unreachable(f"the bus does not tell of consumer {durable} of {stream}: {error}") from error
+    heard = set(found.filter_subjects or filter(None, [found.filter_subject]))
+    if heard != set(subjects):
+        other = ", ".join(sorted(heard ^ set(subjects)))
+        raise Unreachable(f"consumer {durable} of {stream} is of another version, which differs in {other}; {_SETUP}")
+
+
+async def missing(js: JetStreamContext, streams: Sequence[Stream]) -> list[str]:
+    """The names of those that nobody has made."""
+    found = []
+    for one in streams:
+        try:
+            await js.find_stream_name_by_subject(one.subjects[0])
+        except NotFoundError:
+            found.append(one.name)
+    return found

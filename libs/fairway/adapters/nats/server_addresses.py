@@ -1,0 +1,37 @@
+"""Where the servers of NATS are, who comes to them, and what they complain of."""
+
+from urllib.parse import urlsplit
+
+import structlog
+
+from fairway.adapters.logins import LoginFile, refused
+from fairway.adapters.nats.headers import NOT_ALLOWED
+from fairway.adapters.rights.bus_rights import inbox
+from fairway.wire import subjects
+
+log = structlog.get_logger()
+_EVERYBODYS = "_INBOX"
+# What a server says to whom it does not know.
+_TURNED_OUT = ("authorization", "authentication", "revoked")
+
+
+def addresses(url: str) -> list[str]:
+    """Of the servers of a cluster, any of which may be down when a client comes."""
+    return [one.strip() for one in url.split(",") if one.strip()]
+
+
+def inbox_of(url: str, login: LoginFile | None) -> str:
+    """Below it come answers to this user alone. Without a user, or where its name is no token, it is everybody's."""
+    user = login.last.user if login is not None else urlsplit(addresses(url)[0]).username or ""
+    return inbox(user) if user and subjects.token(user) == user else _EVERYBODYS
+
+
+async def complained(error: Exception) -> None:
+    """That a connection is lost shows in `connected` and in the time-outs of calls; the library's default prints each
+    error."""
+    text = str(error).removeprefix("nats: ")
+    if NOT_ALLOWED in text.lower():
+        refused("NATS", text)
+    elif any(word in text.lower() for word in _TURNED_OUT):
+        remedy = "FAIRWAY_CREDENTIALS_DIR, or FAIRWAY_NATS_URL, has to hold a user and a password that the server knows"
+        log.error("NATS lets nobody in by this credential", cause=text, remedy=remedy)

@@ -1,0 +1,52 @@
+"""`fairway setup` and `fairway credentials`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairway.client.failure import USAGE, Failure
+
+commands = typer.Typer()
+
+
+@commands.command()
+def setup() -> None:
+    """Make or change the streams and consumers of NATS, before services of this version start.
+
+    Services wait for them and make none. It may run at any time, and while services of the version before still run.
+    FAIRWAY_NATS_URL says where NATS is, FAIRWAY_REPLICAS how many copies it keeps, FAIRWAY_VIEWS_DAYS and
+    FAIRWAY_VIEWS_MIB what is kept for `fairway replay`, FAIRWAY_CREDENTIALS_DIR holds the credential `setup`.
+    """
+    import asyncio
+
+    from fairway.operate import servers
+    from fairway.process.servers.streams import set_up
+
+    of = servers.settings()
+    typer.echo(f"{servers.shown(of.nats_url)}: waiting for NATS", err=True)
+    made = asyncio.run(set_up(of))
+    typer.echo(f"{servers.shown(of.nats_url)}: {', '.join(made)} and their consumers are as this version wants them")
+
+
+@commands.command()
+def credentials(
+    folder: Annotated[Path, typer.Argument(help="where they are written; what is there keeps its password")],
+    process: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=SERVICE,SERVICE: a user for a process that runs several services"),
+    ] = None,
+    renew: Annotated[list[str] | None, typer.Option(help="whose password is made anew")] = None,
+) -> None:
+    """Make a user of NATS and of Valkey for each service, each with the rights of its work alone.
+
+    Below FOLDER come nats/services.conf and valkey/users.acl for the servers, and a folder for each process, which its
+    FAIRWAY_CREDENTIALS_DIR names. Run it again after an upgrade: rights may have changed.
+    """
+    from fairway.operate.setup.credentials import read_processes, write
+
+    try:
+        write(folder, read_processes(process or []), renew or [])
+    except (ValueError, OSError) as error:
+        raise Failure(USAGE, str(error)) from None
+    typer.echo(f"{folder}: users of NATS (nats/services.conf) and Valkey (valkey/users.acl), and a folder for each")

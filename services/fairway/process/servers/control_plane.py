@@ -1,0 +1,35 @@
+"""FastStream's connection to NATS: it keeps the life of the process, and answers what is asked of it."""
+
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+from faststream.nats import NatsBroker
+from faststream.nats.security import NatsUserPassword
+
+from fairway.adapters.nats.server_addresses import addresses, complained, inbox_of
+from fairway.process.servers.logins import logins
+from fairway.process.settings import Settings
+
+
+def control_plane(settings: Settings, closed: Callable[[], Awaitable[None]]) -> NatsBroker:
+    """`closed` is told when the connection is closed for good. ValueError says what is wrong with the file of its
+    credential."""
+    login = logins(settings).nats
+    # nats-py calls what it is given whenever it connects; FastStream hands it on.
+    security = NatsUserPassword(cast(str, login.user), cast(str, login.password)) if login is not None else None
+    return NatsBroker(
+        addresses(settings.nats_url),
+        security=security,
+        inbox_prefix=inbox_of(settings.nats_url, login),
+        error_cb=complained,
+        closed_cb=closed,
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=1,
+        logger=None,
+    )
+
+
+async def log_in_again(broker: NatsBroker) -> None:
+    """With what the login says now."""
+    client = await broker.connect()
+    await client.force_reconnect()
