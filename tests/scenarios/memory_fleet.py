@@ -9,6 +9,8 @@ import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
+from fairway.adapters.memory.user_bus import UserBus
+from fairway.adapters.rights.bus_rights import credential_of
 from fairway.audit.auditor import Checker, Findings, Spoken
 from fairway.domain.job import Job
 from fairway.domain.names import job_id
@@ -126,7 +128,7 @@ class Fleet:
 
         made = Composition(
             world,
-            self.bus,
+            UserBus(self.bus, *LOOPS),
             self.clock,
             self.catalog,
             self.meter,
@@ -146,7 +148,8 @@ class Fleet:
         """A `twin` runs beside the first instance and shares its messages."""
         self._owners += 1
         service = self.services()[name]
-        world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=f"o{self._owners}")
+        bus = UserBus(self.bus, credential_of(name))
+        world = World(bus=bus, store=self.store.beside(), clock=self.clock, owner=f"o{self._owners}")
         self.loops[name + twin] = asyncio.create_task(Loop(service, world, self.meter).run())
 
     async def crash(self, name: str) -> None:

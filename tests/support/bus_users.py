@@ -20,16 +20,22 @@ _MEMBER = re.compile(r"^  member-north \{\n.*?^  \}\n", re.DOTALL | re.MULTILINE
 _TENANT = re.compile(r"^  # tenant-team-a \{\n.*?^  # \}\n", re.DOTALL | re.MULTILINE)
 
 
+_SERVICES = re.compile(r"^    include \"\S+/services\.conf\"$", re.MULTILINE)
+
+
 def rules(*more_members: str) -> str:
     """As an operator has it who copied the block of the member for these, and that of the tenant out of its comment
-    for two. Every password is `secret`."""
+    for two. Every password is `secret`. In the place of the services' users there is one with all rights, `fairway`."""
     text = CONF.read_text()
     (member,) = _MEMBER.findall(text)
     (tenant,) = _TENANT.findall(text)
     tenant = tenant.replace("  # ", "  ")
     blocks = [member.replace("north", name) for name in more_members]
     blocks += [tenant, tenant.replace("team-a", "team-b")]
-    return re.sub(r"\$\w+_PASSWORD", "secret", _TENANT.sub(lambda _: "".join(blocks), text))
+    text = _SERVICES.sub(
+        "    users: [ { user: fairway, password: secret } ]", _TENANT.sub(lambda _: "".join(blocks), text)
+    )
+    return re.sub(r"\$\w+_PASSWORD", "secret", text)
 
 
 @asynccontextmanager

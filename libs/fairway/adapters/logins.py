@@ -20,8 +20,9 @@ class Login(Struct, frozen=True):
     password: str = field(default="")
 
 
-class RightsRefused(Exception):
-    """A server does not let this process do what belongs to its work. Raised for nobody: the process ends by it."""
+class RightsRefused(BaseException):
+    """A server does not let this process do what belongs to its work. It is no Exception, so that nothing takes it for
+    the failure of one message: the process ends by it."""
 
 
 class LoginFile:

@@ -17,7 +17,7 @@ async def vital(name: str, work: Awaitable[None]) -> None:
         raise
 
 
-def fail(name: str, error: Exception) -> None:
+def fail(name: str, error: BaseException) -> None:
     """Tells the process that a part has failed, wherever that was noticed."""
     context = {"message": f"{name} failed", "exception": error, "vital": name}
     asyncio.get_running_loop().call_exception_handler(context)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from fairway.cli.main import app
 from fairway.gateway.callers.keys import read_keys
 from fairway.process.settings import from_environment
 from fairway.process.wiring import WITH_MEMBERS
@@ -20,7 +22,7 @@ SERVICES = [
 ]
 SETTINGS = {
     *("FAIRWAY_NATS_URL", "FAIRWAY_REDIS_URL", "FAIRWAY_HTTP_HOST", "FAIRWAY_HTTP_PORT"),
-    *("FAIRWAY_METRICS_HOST", "FAIRWAY_METRICS_PORT"),
+    *("FAIRWAY_METRICS_HOST", "FAIRWAY_METRICS_PORT", "FAIRWAY_CREDENTIALS_DIR"),
 }
 HUB = "FAIRWAY_HUB_KUBECONFIG"
 MEMBERS = "FAIRWAY_CLUSTERS_DIR"
@@ -38,8 +40,45 @@ def _ours() -> dict[str, dict[str, Any]]:
     return {name: s for name, s in COMPOSE["services"].items() if name in SERVICES}
 
 
-def test_there_is_one_container_for_each_service_beside_nats_and_redis_and_the_one_that_makes_a_key() -> None:
-    assert list(COMPOSE["services"]) == ["nats", "redis", "key", *SERVICES]
+def test_there_is_one_container_for_each_service_beside_the_servers_and_those_that_prepare_and_end() -> None:
+    assert list(COMPOSE["services"]) == ["nats", "redis", "key", "credentials", "setup", *SERVICES]
+
+
+def _credentials(name: str) -> list[tuple[str, str]]:
+    """Which part of the volume of credentials a container sees, and where."""
+    volumes = [one for one in COMPOSE["services"][name].get("volumes", []) if isinstance(one, dict)]
+    assert all(one["source"] == "credentials" and one["read_only"] for one in volumes)
+    return [(one["volume"]["subpath"], one["target"]) for one in volumes]
+
+
+def test_a_container_sees_its_own_credential_alone() -> None:
+    where = COMPOSE["x-fairway"]["environment"]["FAIRWAY_CREDENTIALS_DIR"]
+    for name in (*SERVICES, "setup"):
+        assert _credentials(name) == [(name, where)]
+    assert (_credentials("nats"), _credentials("redis"), _credentials("key")) == (
+        [("nats", "/etc/nats/credentials")],
+        [("valkey", "/etc/valkey/credentials")],
+        [],
+    )
+    assert 'include "credentials/services.conf"' in (ROOT / "deploy/nats/nats.conf").read_text()
+    assert "aclfile /etc/valkey/credentials/users.acl" in (ROOT / "deploy/valkey/valkey.conf").read_text()
+
+
+def test_the_credentials_that_compose_makes_are_those_that_the_containers_look_for(tmp_path: Path) -> None:
+    verb, folder = COMPOSE["services"]["credentials"]["command"]
+    assert (verb, COMPOSE["services"]["credentials"]["volumes"]) == ("credentials", [f"credentials:{folder}"])
+    assert f"mkdir -p {folder} && chown 10001:10001 {folder}" in (ROOT / "deploy/Dockerfile").read_text()
+    done = CliRunner().invoke(app, [verb, str(tmp_path / "made")])
+    assert done.exit_code == 0, done.output
+    wanted = {part for name in COMPOSE["services"] for part, _ in _credentials(name)}
+    assert wanted <= {one.name for one in (tmp_path / "made").iterdir()}
+
+
+def test_the_streams_are_made_before_any_service_starts() -> None:
+    assert COMPOSE["services"]["setup"]["command"] == ["setup"]
+    wanted = {"condition": "service_completed_successfully"}
+    assert all(service["depends_on"]["setup"] == wanted for service in _ours().values())
+    assert COMPOSE["services"]["nats"]["depends_on"] == {"credentials": wanted}
 
 
 def test_every_service_of_the_pipeline_has_a_container() -> None:
@@ -77,13 +116,13 @@ def test_a_container_has_the_credentials_of_the_clusters_that_it_calls_and_no_ot
     wanted = CREDENTIALS.get(name, set())
     own = {KEY} if name == "gateway" else set()
     assert set(service["environment"]) == SETTINGS | wanted | own
-    volumes = [volume for volume in service.get("volumes", []) if not volume.startswith("key:")]
+    volumes = [one for one in service.get("volumes", []) if isinstance(one, str) and not one.startswith("key:")]
     mounted = dict(volume.removeprefix("${").rsplit(":", 2)[0:2] for volume in volumes)
     assert {host.partition(":")[0]: inside for host, inside in mounted.items()} == {
         GIVEN[name] if one == HUB else one: service["environment"][one] for one in wanted
     }
     assert all(HUB in host for host, inside in mounted.items() if inside.endswith("hub.kubeconfig"))
-    assert all(volume.endswith(":ro") for volume in service.get("volumes", []))
+    assert all(one.endswith(":ro") for one in volumes)
 
 
 def test_the_processes_that_call_clusters_are_the_containers_that_have_their_credentials() -> None:
@@ -98,7 +137,7 @@ def test_ports_are_published_on_loopback_only() -> None:
 
 
 def test_every_container_has_a_health_check() -> None:
-    servers = [name for name, s in COMPOSE["services"].items() if name not in SERVICES and "healthcheck" in s]
+    servers = [name for name, s in COMPOSE["services"].items() if "test" in s.get("healthcheck", {})]
     assert servers == ["nats", "redis"]
     assert "HEALTHCHECK" in STAGES[-1]  # of the one image, for all the others
 
@@ -125,7 +164,7 @@ def test_metrics_are_for_the_other_containers_only() -> None:
 
 def test_every_file_that_is_mounted_or_built_from_exists() -> None:
     volumes = [v for s in COMPOSE["services"].values() for v in s.get("volumes", [])]
-    mounted = [v.split(":")[0] for v in volumes if v.startswith("./")]
+    mounted = [v.split(":")[0] for v in volumes if isinstance(v, str) and v.startswith("./")]
     built = [COMPOSE["x-fairway"]["build"]["dockerfile"]]
     assert len(mounted) == 2
     assert [path for path in (*mounted, *built, *(COPIED - set(CODE))) if not (ROOT / path).exists()] == []

@@ -54,7 +54,7 @@ def rights(*credentials: str, user: str = "") -> BusRights:
     others = [consumer(one.name) for one in CONSUMERS if one.name not in own]
     return BusRights(
         publish=_sorted(publish),
-        never=_sorted(_next(stream, name) for stream, name, _ in others),
+        never=_sorted(next_of(stream, name) for stream, name, _ in others),
         subscribe=_sorted(
             (f"{inbox(user or credentials[0])}.>", *(subject for one in credentials for subject in _hears(one)))
         ),
@@ -95,18 +95,18 @@ def _asks(credential: str) -> list[str]:
     if credential == OPERATOR:
         every = [one.name for one in subjects.STREAMS]
         read = [subject for stream in every for subject in (*_reads(stream), *_looks(stream))]
-        return [*read, *(f"{_API}.DIRECT.GET.{one}" for one in every), f"{_API}.STREAM.MSG.DELETE.{subjects.DLQ}"]
+        return [*read, *(by_number(one) for one in every), f"{_API}.STREAM.MSG.DELETE.{subjects.DLQ}"]
     found = [f"{_API}.STREAM.NAMES", "$SYS.REQ.USER.INFO"]
     for one in CONSUMERS:
         if one.service == credential:
             stream, name, _ = consumer(one.name)
-            found += [_next(stream, name), f"{_API}.CONSUMER.INFO.{stream}.{name}", *_answers(stream, name)]
+            found += [next_of(stream, name), f"{_API}.CONSUMER.INFO.{stream}.{name}", *_answers(stream, name)]
     for stream, readers in _HISTORY.items():
         found += _reads(stream) if credential in readers else ()
     for stream in {row.stream for row in FLOW if credential in row.says and row.stream}:
         found.append(f"{_API}.STREAM.MSG.GET.{stream}")  # what has its id already is read back
     if credential in _MANIFESTS:
-        found.append(f"{_API}.DIRECT.GET.{subjects.JOBS}")
+        found.append(by_number(subjects.JOBS))
     if credential == GATEWAY:
         found.append(f"{_API}.STREAM.INFO.{subjects.DLQ}")
     if credential in _WITH_MEMBERS:
@@ -114,7 +114,8 @@ def _asks(credential: str) -> list[str]:
     return found
 
 
-def _next(stream: str, name: str) -> str:
+def next_of(stream: str, name: str) -> str:
+    """To ask for what a consumer has next; the name of one that passes is anything."""
     return f"{_API}.CONSUMER.MSG.NEXT.{stream}.{name}"
 
 
@@ -123,9 +124,23 @@ def _answers(stream: str, name: str) -> tuple[str, str]:
     return f"$JS.ACK.{stream}.{name}.>", f"$JS.ACK.*.*.{stream}.{name}.>"
 
 
+def passing(stream: str) -> str:
+    """To make a consumer without a name, which passes. What it filters on cannot be bounded."""
+    return f"{_API}.CONSUMER.CREATE.{stream}"
+
+
+def by_number(stream: str) -> str:
+    """To read one message by its place in the stream."""
+    return f"{_API}.DIRECT.GET.{stream}"
+
+
+def credential_of(loop: str) -> str:
+    """Whose a loop is: a service may have one of its own for a consumer."""
+    return next((one.service for one in CONSUMERS if one.name == loop), loop)
+
+
 def _reads(stream: str) -> tuple[str, str]:
-    """By consumers without a name, which pass: what they filter on cannot be bounded."""
-    return f"{_API}.CONSUMER.CREATE.{stream}", _next(stream, "*")
+    return passing(stream), next_of(stream, "*")
 
 
 def _looks(stream: str) -> tuple[str, ...]:

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-import nats.errors
+import msgspec
 from msgspec import structs
-from nats.aio.client import Client
 from redis.asyncio import Redis
 
 from fairway.adapters.logins import Login, LoginFile
 from fairway.adapters.rights.bus_rights import OPERATOR, SETUP
 from fairway.adapters.rights.valkey_users import hashed
 from fairway.lab.processes.embedded_servers import EmbeddedServer
+from fairway.lab.processes.server import connection
 from fairway.operate.setup import credentials
 from fairway.process.servers.streams import set_up
 from fairway.process.settings import Settings
@@ -37,10 +37,10 @@ class FleetCredentials:
         self._of: dict[str, str] = {}
         self._write()
 
-    def _write(self) -> None:
+    def _write(self, renew: Sequence[str] = ()) -> None:
         everything = f'  {{ user: "{LAB}", password: "{self._lab}" }}\n'
         anything = f"user {LAB} on #{hashed(self._lab)} ~* &* +@all\n"
-        credentials.write(self.folder, self._users, more=(everything, anything))
+        credentials.write(self.folder, self._users, renew, (everything, anything))
 
     @property
     def login(self) -> str:
@@ -68,18 +68,26 @@ class FleetCredentials:
             return
         self._users[user_of(group)] = tuple(group)
         self._write()
+        await self._read_anew(nats, stores)
+        await self._until_known(process, nats)
+
+    async def renew(self, process: str, nats: Sequence[EmbeddedServer], stores: Sequence[EmbeddedServer]) -> None:
+        """A new password for the user of a process, which goes on running."""
+        self._write([self._of[process]])
+        await self._read_anew(nats, stores)
+
+    async def _read_anew(self, nats: Sequence[EmbeddedServer], stores: Sequence[EmbeddedServer]) -> None:
         for server in nats:
             os.kill(server.pid, signal.SIGHUP)
         for store in stores:
             async with Redis.from_url(store.url) as admin:
                 await admin.acl_load()
-        await self._until_known(process, nats)
 
     async def _until_known(self, process: str, nats: Sequence[EmbeddedServer]) -> None:
         login = LoginFile(self.folder_of(process) / "nats").last
         for server in nats:
             async with asyncio.timeout(_PATIENCE_S):
-                while not await _lets_in(server, login):
+                while not await lets_in(server, login):
                     await asyncio.sleep(_LOOK_S)
 
     async def set_up(self, settings: Settings) -> None:
@@ -87,20 +95,13 @@ class FleetCredentials:
         await set_up(structs.replace(settings, credentials_dir=str(self.folder / SETUP)))
 
 
-async def _lets_in(server: EmbeddedServer, login: Login) -> bool:
-    client = Client()
-    try:
-        await client.connect(
-            server.url, user=login.user, password=login.password, allow_reconnect=False, error_cb=_quiet
-        )
-    except (nats.errors.Error, OSError):
-        return False
-    await client.close()
-    return True
-
-
-async def _quiet(_: Exception) -> None:
-    """It is told by what `connect` raises."""
+async def lets_in(server: EmbeddedServer, login: Login) -> bool:
+    """Whether a server of NATS knows this user by this password."""
+    words = msgspec.json.encode({"verbose": False, "user": login.user, "pass": login.password})
+    async with connection(server.port) as (reader, writer):
+        await reader.readline()
+        writer.write(b"CONNECT %b\r\nPING\r\n" % words)
+        return (await reader.readline()).startswith(b"PONG")
 
 
 def user_of(group: Sequence[str]) -> str:

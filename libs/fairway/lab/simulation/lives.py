@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from fairway.adapters.memory.user_bus import UserBus
+from fairway.adapters.rights.bus_rights import credential_of
 from fairway.agent.service import Agent
 from fairway.agent.settings import AgentSettings
 from fairway.lab.simulation.hub.port import HubPort
@@ -22,6 +24,7 @@ from fairway.runtime.ports import World
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
+from fairway.wire.flow import AGENT
 
 if TYPE_CHECKING:
     from fairway.lab.simulation.fleet import SimulatedFleet
@@ -101,7 +104,7 @@ class ProcessLives:
             self._start(name)
 
     def _agent(self, process: SimulatedProcess, member: SimulatedMember, ids: ProcessIds) -> None:
-        bus = BusPort(process, self._fleet.bus, self._faults)
+        bus = UserBus(BusPort(process, self._fleet.bus, self._faults), AGENT)
         port = MemberPort(process, member, self._faults)
         settings = msgspec.structs.replace(_AGENT, facts=self._fleet.joined[member.name])
         process.start(Agent(port, bus, ProcessClock(process), ids, settings).run())
@@ -109,16 +112,18 @@ class ProcessLives:
     def _services(self, process: SimulatedProcess, names: tuple[str, ...], life: int) -> None:
         fleet = self._fleet
         clock = ProcessClock(process)
-        bus = BusPort(process, fleet.bus, self._faults)
+        port = BusPort(process, fleet.bus, self._faults)
+        bus = UserBus(port, *names)
         catalog = Catalog()
         members = self._known[process.name] = Members()
         for name in fleet.joined:
             self._make_known(process, name)
         owner = ProcessIds(process, life)
 
-        def world() -> World:
+        def world(service: str = "") -> World:
+            own = UserBus(port, credential_of(service)) if service else bus
             store = StorePort(process, fleet.store.beside(), fleet.reach)
-            return World(bus=bus, store=store, clock=clock, owner=owner.new(), pace=self._plan.pace)
+            return World(bus=own, store=store, clock=clock, owner=owner.new(), pace=self._plan.pace)
 
         def recording(service: str) -> Recorder | None:
             """Not over the process' own port: what goes wrong there would be drawn from the seed."""
@@ -132,7 +137,7 @@ class ProcessLives:
         async def runs() -> None:
             following = asyncio.create_task(catalog.run(bus, clock))
             await catalog.known.wait()
-            loops = [Loop(one, world(), self._meter) for one in given.services(names)]
+            loops = [Loop(one, world(one.name), self._meter) for one in given.services(names)]
             await asyncio.gather(following, *(loop.run() for loop in loops))
 
         process.start(runs())

@@ -46,11 +46,12 @@ def write(folder: Path, processes: Processes, renew: Collection[str] = (), more:
 
 
 def read_processes(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Of `NAME=SERVICE,SERVICE`. ValueError says what is wrong with one."""
+    """Of `NAME=SERVICE,SERVICE`, or `NAME=all`. ValueError says what is wrong with one."""
     found = {}
     for one in given:
         name, _, services = one.partition("=")
         of = tuple(part.strip() for part in services.split(",") if part.strip())
+        of = bus_rights.SERVICES if of == ("all",) else of
         if subjects.token(name) != name or name in (*bus_rights.CREDENTIALS, NATS, VALKEY):
             raise ValueError(
                 f"{name!r} cannot be the name of a process; choose another one of letters, digits, - and _"

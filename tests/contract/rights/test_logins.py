@@ -1,0 +1,63 @@
+"""The file of a credential: what it has to be, and that a change of it is seen."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from fairway.adapters.logins import Login, LoginFile
+
+
+def file(folder: Path, text: str, mode: int = 0o600) -> Path:
+    path = folder / "nats"
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+WRONG = {
+    "nothing": ("", "one line, USER:PASSWORD"),
+    "no password": ("queue:\n", "one line, USER:PASSWORD"),
+    "no user": (":secret\n", "one line, USER:PASSWORD"),
+    "two lines": ("queue:one\nquota:two\n", "one line, USER:PASSWORD"),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), WRONG.values(), ids=list(WRONG))
+def test_what_is_no_credential_is_refused_by_the_name_of_its_file(tmp_path: Path, text: str, why: str) -> None:
+    path = file(tmp_path, text)
+    with pytest.raises(ValueError, match=why) as told:
+        LoginFile(path)
+    assert str(path) in str(told.value)
+
+
+def test_a_file_that_everybody_can_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="can be read by every user"):
+        LoginFile(file(tmp_path, "queue:secret", 0o644))
+
+
+def test_a_file_that_is_not_there_is_told_with_the_setting(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"cannot be read: No such file.*FAIRWAY_CREDENTIALS_DIR"):
+        LoginFile(tmp_path / "nats")
+
+
+def test_a_password_may_hold_colons(tmp_path: Path) -> None:
+    assert LoginFile(file(tmp_path, "queue:a:b:c\n")).last == Login("queue", "a:b:c")
+
+
+async def test_a_change_is_seen_within_two_seconds(tmp_path: Path) -> None:
+    login = LoginFile(file(tmp_path, "queue:old\n"))
+    watch = asyncio.create_task(login.changed())
+    await asyncio.sleep(0)
+    other = file(tmp_path, "queue:new\n").rename(tmp_path / "draft")
+    os.replace(other, tmp_path / "nats")
+    async with asyncio.timeout(2):
+        await watch
+    assert login.password() == "new"
+
+
+def test_while_it_cannot_be_read_what_it_said_last_counts(tmp_path: Path) -> None:
+    login = LoginFile(path := file(tmp_path, "queue:old\n"))
+    path.unlink()
+    assert (login.user(), login.password()) == ("queue", "old")
