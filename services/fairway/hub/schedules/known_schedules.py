@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from fairway.hub.calls import FoundObject, Place
-from fairway.hub.schedules.work_due import NOTHING, PATIENCE_MS, Before, WorkDue, work_due
+from fairway.hub.schedules.work_due import NOTHING, PATIENCE_MS, Before, WorkDue, last_is_ours, work_due
 from fairway.wire.reasons import Reason, Refused
 from fairway.workloads.hub.ends import end_of
 from fairway.workloads.hub.objects import HubObject, hub_object, leaving
@@ -71,7 +71,9 @@ class ScheduleObject(Struct):
         silent = not self.listed or self.gone or wanted == self.before.wrote
         if silent or not unlike(self.newest.manifest.get("status"), wanted):
             return None
-        return now if self.before.ours else (self.before.unlike or now) + PATIENCE_MS
+        known, _ = self.read()
+        ours = known is not None and last_is_ours(known, self.before)
+        return now if ours else (self.before.unlike or now) + PATIENCE_MS
 
     def unknown(self) -> tuple[Place, ...]:
         """The runs that should be there, and that nobody has shown: those that its status names, and the last one."""

@@ -79,6 +79,21 @@ def test_what_the_hubs_own_controller_has_made_is_not_made_twice(hub: HubDriver)
     assert hub.submissions(hub_object(JOB, theirs)), "it is taken as any other job"
 
 
+def test_a_controller_that_is_switched_on_later_is_waited_for_again(hub: HubDriver) -> None:
+    hub.apply(cron())
+    until(hub, FIRST + MINUTE)
+    assert runs(hub)[-1] == name_at(FIRST + MINUTE), "without one the run is on time"
+    until(hub, FIRST + MINUTE + 30_000)
+    shown = hub.hub.objects[CRON, "team-a", "tick"]["status"]
+    theirs = cron().manifest | {"status": {**shown, "lastScheduleTime": stamp(FIRST + 2 * MINUTE)}}
+    until(hub, FIRST + 2 * MINUTE - 500)
+    hub.apply(hub_object(CRON, theirs))
+    until(hub, FIRST + 3 * MINUTE + PATIENCE_MS - 1)
+    assert runs(hub)[-1] == name_at(FIRST + MINUTE)
+    until(hub, FIRST + 3 * MINUTE + PATIENCE_MS)
+    assert runs(hub)[-1] == name_at(FIRST + 3 * MINUTE)
+
+
 def test_after_a_pause_of_the_service_the_newest_is_made_and_none_twice(hub: HubDriver) -> None:
     hub.apply(cron())
     until(hub, FIRST + MINUTE)
