@@ -14,6 +14,7 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Expression
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, is_namespace, read_name, read_namespace
+from fairway.workloads.schedules.registry import controlled_by
 from fairway.workloads.settings.companion_selectors import parted
 from fairway.workloads.settings.placement import only, read_labels, read_placement
 
@@ -234,9 +235,12 @@ def _two(policies: Sequence[Policy]) -> Reason:
 def _none(manifest: dict[str, Any]) -> Reason:
     metadata = manifest["metadata"]
     namespace = metadata.get("namespace") or "default"
-    entry = f"apiVersion: {manifest['apiVersion']}, kind: {manifest['kind']}, name: {metadata.get('name')}"
-    return Reason(
-        Code.NO_POLICY,
-        f"no policy selects {manifest['kind']} {namespace}/{metadata.get('name')}",
-        remedy=f"apply a PropagationPolicy in {namespace} whose resourceSelectors hold {{{entry}}}",
-    )
+    entry = f"apiVersion: {manifest['apiVersion']}, kind: {manifest['kind']}"
+    remedy = f"apply a PropagationPolicy in {namespace} whose resourceSelectors hold {{{entry}"
+    if owner := controlled_by(manifest):
+        each = f"each run of {owner['kind']} {shown(owner.get('name'))} has another"
+        remedy += f"}}, with a labelSelector or for all of the kind, and without a name: {each}"
+    else:
+        remedy += f", name: {metadata.get('name')}}}"
+    text = f"no policy selects {manifest['kind']} {namespace}/{metadata.get('name')}"
+    return Reason(Code.NO_POLICY, text, remedy=remedy)

@@ -9,7 +9,7 @@ from fairway.hub.schedules.work_due import NOTHING, PATIENCE_MS, Before, WorkDue
 from fairway.wire.reasons import Reason, Refused
 from fairway.workloads.hub.ends import end_of
 from fairway.workloads.hub.objects import HubObject, hub_object, leaving
-from fairway.workloads.schedules.registry import SCHEDULES
+from fairway.workloads.schedules.registry import SCHEDULES, controlled_by
 from fairway.workloads.schedules.schedule import Run, Schedule, unlike
 
 
@@ -159,10 +159,4 @@ def run_of(one: HubObject) -> Run:
 
 def controller_of(one: HubObject) -> str:
     """The uid of the schedule that controls it; empty without any."""
-    owners = (one.manifest.get("metadata") or {}).get("ownerReferences") or []
-    found = (
-        str(owner.get("uid") or "")
-        for owner in owners
-        if owner.get("controller") and f"{owner.get('kind')}.{owner.get('apiVersion')}" in SCHEDULES
-    )
-    return next(found, "")
+    return str(controlled_by(one.manifest).get("uid") or "")

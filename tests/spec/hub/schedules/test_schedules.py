@@ -79,6 +79,17 @@ def test_what_the_hubs_own_controller_has_made_is_not_made_twice(hub: HubDriver)
     assert hub.submissions(hub_object(JOB, theirs)), "it is taken as any other job"
 
 
+def test_a_run_that_no_policy_selects_is_not_told_to_name_itself() -> None:
+    one = HubDriver()
+    one.apply(cron())
+    until(one, FIRST + PATIENCE_MS + 5_000)
+    held = one.held(hub_object(JOB, one.hub.objects[JOB, "team-a", name_at(FIRST)]))
+    assert held is not None
+    assert held.why.text == f"no policy selects Job team-a/{name_at(FIRST)}"
+    assert "{apiVersion: batch/v1, kind: Job}, with a labelSelector" in held.why.remedy
+    assert "each run of CronJob 'tick' has another" in held.why.remedy
+
+
 def test_a_controller_that_is_switched_on_later_is_waited_for_again(hub: HubDriver) -> None:
     hub.apply(cron())
     until(hub, FIRST + MINUTE)
