@@ -15,7 +15,7 @@ help: ## show this list
 
 install: $(STAMP) ## make the environment in .venv (about a minute; the other targets do it when needed)
 
-demo: install ## submit jobs of every kind to an embedded fleet of three clusters (under 90 seconds)
+demo: install ## submit jobs of nine kinds to an embedded fleet of three clusters (under 90 seconds)
 	@$(BIN)/fairway demo
 
 test: lint kubernetes ## everything that must pass: lint, all tests, then those on real Kubernetes

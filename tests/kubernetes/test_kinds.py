@@ -1,7 +1,7 @@
 """Every kind of job, from `kubectl apply` on the hub until nothing is left of it, run by its real operator.
 
-The manifests are those of deploy/examples, where there is one. What a member needs a container for is played: see
-kubereal/standin.
+The manifests are those of deploy/examples, and small ones of some kinds of kubeflow.org. What a member needs a
+container for is played: see kubereal/standin.
 """
 
 from collections.abc import Callable

@@ -34,6 +34,18 @@ def test_every_kind_is_there_with_its_versions() -> None:
     assert sorted(ends) == sorted({name for row in _rows("What is read") for name in _names(row[0])})
 
 
+def test_what_does_not_go_to_a_member_is_named() -> None:
+    above = ""
+    for row in _rows("What is read"):
+        said = above if row[-1] == "as above" else row[-1]
+        above = said
+        sent_not = said.split("not sent: ")[1].split(";")[0] if "not sent: " in said else ""
+        for version in re.findall(r"`([^`]+)`", row[1]):
+            for name in _names(row[0]):
+                dropped = {path[-1] for path in KINDS[f"{name.replace('VolcanoJob', 'Job')}.{version}"].drop}
+                assert set(re.findall(r"`([^`]+)`", sent_not)) == dropped - {"managedBy"}, name
+
+
 def test_what_is_said_of_real_operators_is_tried_with_them() -> None:
     tried = {one.kind for one in EXAMPLES_OF_KINDS}
     said = {name for row in _rows("How it ends") if _REAL in row[-1] for name in _names(row[0])}

@@ -8,7 +8,7 @@ import msgspec
 from fairway.domain.text.digits import is_whole
 from fairway.wire.fleet import FleetMessage
 from fairway.wire.policy import Affinity, Placement, Policy
-from fairway.wire.spec import JobSpec
+from fairway.wire.spec import CompanionName, JobSpec
 
 
 class Changed(FleetMessage, frozen=True, kw_only=True, tag="changed"):
@@ -18,8 +18,9 @@ class Changed(FleetMessage, frozen=True, kw_only=True, tag="changed"):
     policy: str = ""
 
 
-def terms(policy: Policy) -> dict[str, Any]:
-    """The fields of a job's specification that its policy decides."""
+def terms(policy: Policy, namespace: str) -> dict[str, Any]:
+    """The fields of a job's specification that its policy decides, for a job of that namespace."""
+    named = (CompanionName(one.kind, one.name) for one in policy.companions if one.namespace in ("", namespace))
     return {
         "policy": policy.title,
         "policy_version": policy.version,
@@ -29,6 +30,7 @@ def terms(policy: Policy) -> dict[str, Any]:
         "avoid": policy.avoid,
         "reserve": policy.reserve,
         "alone": policy.alone,
+        "policy_companions": tuple(dict.fromkeys(named)),
     }
 
 
@@ -70,11 +72,13 @@ def amended(spec: JobSpec, policy: Policy, clusters: frozenset[str] = frozenset(
     it changed, or when the job came with a later version than is known here."""
     if not spec.follows or _older(policy.version, spec.policy_version):
         return None
-    now = terms(policy) | within(policy.placement, clusters)
+    now = terms(policy, spec.workload.namespace) | within(policy.placement, clusters)
     was = {name: getattr(spec, name) for name in now}
     if now | {"policy_version": ""} == was | {"policy_version": ""}:
         return None
-    return msgspec.structs.replace(spec, **now)
+    # What went along with an earlier attempt is still looked for when that is removed.
+    companions = spec.companions or bool(now["policy_companions"])
+    return msgspec.structs.replace(spec, **now, companions=companions)
 
 
 def _older(version: str, than: str) -> bool:

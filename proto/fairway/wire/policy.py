@@ -38,7 +38,7 @@ class Policy(Struct, frozen=True, omit_defaults=True):
 
     `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are in milliseconds. `reserve` is one of
     wire.capacity.RESERVE: how room may be held in the member, out of what the cluster can. `alone`: what the pods of
-    its jobs name has to be in the member already.
+    its jobs name has to be in the member already. `companions` go along with its jobs, each by its name.
     """
 
     api_version: str
@@ -54,6 +54,7 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     version: str = ""
     reserve: str = AUTO
     alone: bool = False
+    companions: tuple[Selector, ...] = ()
 
     @property
     def title(self) -> str:

@@ -56,14 +56,22 @@ class HubRef(Struct, frozen=True, omit_defaults=True):
     wish: str = ""
 
 
+class CompanionName(Struct, frozen=True):
+    """An object of the hub in the namespace of the job."""
+
+    kind: str
+    name: str
+
+
 class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What admission understood; `amended` may change it. Durations are in milliseconds.
 
     `follows`: the policy is the hub's, not one that came along with the job, so that its changes count. `unbounded` is
     the placement as the policy has it, where the job's namespace may use fewer clusters than that.
     `pod_security` is the level of the Pod Security Standards that its pods were admitted at, `tokens` whether its pods
-    may have a token of their service account mounted; `who` submitted it. `companions`: its pods name ConfigMaps,
-    Secrets, service accounts or claims; `alone`: they do not go along, as its policy says.
+    may have a token of their service account mounted; `who` submitted it. `companions`: its pods or its policy name
+    ConfigMaps, Secrets, service accounts or claims; `policy_companions` are those that its policy names, which go along
+    whatever it says of the others; `alone`: those that its pods name do not go along, as its policy says.
     """
 
     workload: Workload
@@ -87,6 +95,7 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     who: Actor | None = None
     companions: bool = False
     alone: bool = False
+    policy_companions: tuple[CompanionName, ...] = ()
 
 
 class Companion(Struct, frozen=True, omit_defaults=True):

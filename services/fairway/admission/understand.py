@@ -132,7 +132,7 @@ def _spec(
     mine = settings.tenancy(workload.namespace)
     along = (_object(raw, "policies", message.source) for raw in _along(message))
     policy = policy_of(along, manifest, settings, message.hub is not None)
-    decided = terms(policy) | placement_of(policy, settings, mine)
+    decided = terms(policy, workload.namespace) | placement_of(policy, settings, mine)
     meta = manifest["metadata"]
     said = bytes(message.manifest)
     claimed = claims(manifest, said)
@@ -148,7 +148,7 @@ def _spec(
         follows=message.hub is not None or _of_the_hub(policy, settings),
         pod_security=mine.level,
         tokens=mine.tokens,
-        companions=bool(named(manifest, KINDS[workload.key], said)),
+        companions=bool(named(manifest, KINDS[workload.key], said) or decided["policy_companions"]),
     )
 
 

@@ -26,6 +26,7 @@ from fairway.workloads.settings.tenant_profiles import KIND as PROFILE
 
 # Stands for the random end of a generateName, which the API server or the gateway will choose.
 _SUFFIX = "xxxxx"
+_UNUSED = "it goes nowhere: no job of these files names it; apply it on the hub with kubectl apply -f, for all that do"
 
 
 def check(documents: Sequence[Document]) -> list[Entry]:
@@ -54,7 +55,7 @@ def _tried(document: Document) -> Any:
 
 def _check(document: Document, rules: _Rules) -> Entry:
     if document.reasons or document.role == TEMPLATE:
-        return entry(document, document.reasons)
+        return entry(document, document.reasons, warnings=(_UNUSED,) if document.unused else ())
     try:
         if document.role == JOB:
             return _job(document, rules)

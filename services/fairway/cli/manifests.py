@@ -13,6 +13,7 @@ from fairway.workloads.hub.objects import SETTINGS, WIDE
 from fairway.workloads.kinds.registry import referred_kinds
 from fairway.workloads.reading.parse import parse_documents
 from fairway.workloads.references import is_wide
+from fairway.workloads.settings import volcano_queues
 from fairway.workloads.settings.policies import is_policy
 
 POLICY = "policy"
@@ -24,13 +25,14 @@ _STDIN = "standard input"
 
 
 class Document(Struct, frozen=True):
-    """One object of one file. `reasons`: it is not sent. `copied`: nor is it by itself, but in another one. Without a
-    manifest the file could not be read at all."""
+    """One object of one file. `reasons`: it is not sent. `copied`: nor is it by itself, but in another one. `unused`:
+    it is a part of jobs, and of none in these files. Without a manifest the file could not be read at all."""
 
     source: str
     manifest: dict[str, Any] = {}
     reasons: tuple[Reason, ...] = ()
     copied: bool = False
+    unused: bool = False
 
     @property
     def role(self) -> str:
@@ -51,7 +53,8 @@ class Document(Struct, frozen=True):
     @property
     def namespace(self) -> str:
         """Empty for what stands above namespaces."""
-        if self.kind in WIDE or (self.role == TEMPLATE and is_wide(self.key)):
+        wide = self.kind in WIDE or self.key == volcano_queues.KIND
+        if wide or (self.role == TEMPLATE and is_wide(self.key)):
             return ""
         return str(self._metadata.get("namespace") or "default")[:80]
 

@@ -32,12 +32,13 @@ def render_jobs(rows: Sequence[JobRow], now: int, wide: bool = False) -> Text:
 
 
 def render_queues(rows: Sequence[QueueRow], now: int) -> Text:
-    columns = ["QUEUE", "POLICY", "WAITING", "STARTING", "RUNNING", "OLDEST", "WAITS"]
+    columns = ["QUEUE", "PRIORITY", "POLICY", "WAITING", "STARTING", "RUNNING", "OLDEST", "WAITS"]
     return render_table(
         columns,
         [
             [
                 row.name,
+                row.priority,
                 row.policy or "-",
                 row.waiting,
                 row.starting,

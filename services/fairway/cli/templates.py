@@ -1,7 +1,7 @@
 """Templates in the files of a submission, copied into the jobs that refer to them; and the pods of a gang, into the one
 that leads them. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from msgspec.structs import replace
 
@@ -9,8 +9,8 @@ from fairway.cli.manifests import JOB, TEMPLATE, Document
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.gangs.found_gang import POD, FoundGang, FoundPod, found_gang, found_pod, gang_of, whole_gang
 from fairway.workloads.gangs.pods import GANG
-from fairway.workloads.kinds.registry import KINDS
-from fairway.workloads.references import Reference, Referenced, WrittenOut, referenced
+from fairway.workloads.kinds.registry import KINDS, referred_kinds
+from fairway.workloads.references import Reference, Referenced, WrittenOut, reference_of, referenced
 
 _REMEDY = "name the file that it is in with -f, too, or apply both on the hub"
 
@@ -20,7 +20,15 @@ def written_out(documents: Sequence[Document]) -> list[Document]:
     some namespaces it takes those whose templates are in the member clusters."""
     found = [referenced(one.key, one.manifest) for one in documents if one.role == TEMPLATE]
     templates = {one.reference: one for one in (*found, *_gangs(documents))}
-    return [_written_out(one, templates) if one.role == JOB else one for one in documents]
+    used: set[Reference] = set()
+    made = [_written_out(one, templates, used) if one.role == JOB else one for one in documents]
+    return [_unused(one, used) for one in made]
+
+
+def _unused(one: Document, used: Container[Reference]) -> Document:
+    """Marked, if it is a template that no job looked for."""
+    is_template = one.key in referred_kinds() and not one.reasons
+    return replace(one, unused=is_template and reference_of(one.key, one.manifest) not in used)
 
 
 def _gangs(documents: Sequence[Document]) -> list[FoundGang]:
@@ -38,11 +46,12 @@ def _gang(one: Document) -> Reference | None:
     return gang_of(one.manifest) if is_pod else None
 
 
-def _written_out(one: Document, templates: dict[Reference, Referenced]) -> Document:
+def _written_out(one: Document, templates: dict[Reference, Referenced], used: set[Reference]) -> Document:
     kind = KINDS.get(one.key)
     if kind is None:
         return one
     made = kind.written_out(one.manifest, templates.get)
+    used.update(made.used)
     if _gang(one) is not None and _follows(one, templates, made):
         return replace(one, copied=True)
     if not made.wrong:

@@ -6,6 +6,7 @@ from fairway.domain.job import Job
 from fairway.propagator.held_room import Room, room_of
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
+from fairway.wire.spec import CompanionName
 
 # Hold the room there, apply the job there, change its object in place, delete it there with its room, give back the
 # room alone.
@@ -21,8 +22,9 @@ AGAIN_MS = 1_000
 class Copy(Struct, frozen=True):
     """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
     PriorityClass that its pods name, with its value. `tokens`: its pods may have those of their service account.
-    `uid` is that of the attempt's object, once it is known; `level` that of Pod Security for its namespace. Its pods
-    name `companions`, which go along unless it goes `alone`; `who` has to have the right to read them."""
+    `uid` is that of the attempt's object, once it is known; `level` that of Pod Security for its namespace. Its pods or
+    its policy name `companions`: those of its pods go along unless it goes `alone`, those of its policy
+    (`policy_companions`) always; `who` has to have the right to read them."""
 
     kind: str
     namespace: str
@@ -38,6 +40,7 @@ class Copy(Struct, frozen=True):
     companions: bool = False
     alone: bool = False
     who: Actor | None = None
+    policy_companions: tuple[CompanionName, ...] = ()
 
 
 class Adjustment(Struct, frozen=True):
@@ -84,4 +87,5 @@ def copy_of(job: Job, attempt: int = 0, manifest: wire.ManifestRef | None = None
         companions=job.spec.companions,
         alone=job.spec.alone,
         who=job.spec.who,
+        policy_companions=job.spec.policy_companions,
     )

@@ -2,6 +2,7 @@
 bytes are in no message and no store; whose job it is has to have the right to read them himself."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import structlog
@@ -10,7 +11,19 @@ from fairway.propagator.calls import Copy
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads.companions.named import ACCOUNT, CLAIM, CONFIG_MAP, SECRET, Named, named, pull_secrets
+from fairway.wire.spec import Companion
+from fairway.workloads.companions.named import (
+    ACCOUNT,
+    CLAIM,
+    CONFIG_MAP,
+    SECRET,
+    Named,
+    goes,
+    in_order,
+    left_to_the_member,
+    named,
+    pull_secrets,
+)
 from fairway.workloads.companions.sent import never
 from fairway.workloads.kinds.registry import KINDS
 
@@ -28,13 +41,27 @@ _PLURALS = {
 
 async def read(hub: Cluster, copy: Copy, manifest: Json) -> Found:
     """Those that are there in the job's namespace. Raises ClusterRefused for what may not go along, and Unreachable."""
+    kind = KINDS[copy.kind]
     try:
-        wanted = named(manifest, KINDS[copy.kind])
+        of_pods = () if copy.alone else named(manifest, kind)
     except Refused as error:
         raise ClusterRefused(Code.COMPANION_REFUSED, str(error)) from None
+    wanted = in_order((*of_pods, *(one for one in _of_policy(copy) if goes(one, kind))))
     found = await _found(hub, copy, wanted)
     pulls = {one for account in found if account.kind == ACCOUNT for one in pull_secrets(found[account])}
     return found | await _found(hub, copy, tuple(sorted(pulls - set(wanted))))
+
+
+def left_out(copy: Copy) -> tuple[Companion, ...]:
+    """Those that its policy names and that do not go along with a job of its kind."""
+    plain = copy.kind.partition(".")[0]
+    why = f"pods of a {plain} need the rights of their account: make it in the member, with its RoleBinding"
+    named_ones = (one for one in _of_policy(copy) if left_to_the_member(one, KINDS[copy.kind]))
+    return tuple(Companion(one.kind.partition(".")[0], one.name, why=why) for one in named_ones)
+
+
+def _of_policy(copy: Copy) -> Iterator[Named]:
+    return (Named(f"{one.kind}.v1", one.name) for one in copy.policy_companions)
 
 
 async def _found(hub: Cluster, copy: Copy, wanted: tuple[Named, ...]) -> Found:
@@ -68,7 +95,8 @@ def known(who: Actor | None) -> bool:
 
 def _no_right(copy: Copy, one: Named) -> str:
     user = copy.who.user if copy.who else ""
-    return f"{user} may not get {one} of namespace {copy.namespace} on the hub, which the job names"
+    whose = "its policy" if one in set(_of_policy(copy)) else "the job"
+    return f"{user} may not get {one} of namespace {copy.namespace} on the hub, which {whose} names"
 
 
 async def _may(hub: Cluster, copy: Copy, one: Named) -> bool:

@@ -48,10 +48,11 @@ class Companions:
         are what the object is not whole without, by kind. Raises ClusterRefused or Unreachable; done again it does no
         harm."""
         copy: Copy = call.body
-        hub = self._hub if copy.companions and not copy.alone else None
+        hub = self._hub if copy.policy_companions or (copy.companions and not copy.alone) else None
         found = await hub_companions.read(hub, copy, manifest) if hub is not None else {}
+        told = [*hub_companions.left_out(copy)] if hub is not None else []
         if not found and not parts:
-            return Along()
+            return Along(told=tuple(told))
         wanted = sent.anchor(self._key, cluster.name, copy.namespace, (call.job, call.attempt))
         try:
             anchor = (await cluster.apply(CONFIG_MAP, wanted, copy.level)).uid
@@ -61,22 +62,25 @@ class Companions:
             why = _not_allowed(cluster.name)
             if parts:
                 raise ClusterRefused(error.code, why) from error
-            return Along(told=tuple(sent.told(self._key, one.kind, has, why) for one, has in found.items()))
+            return Along(told=(*told, *(sent.told(self._key, one.kind, has, why) for one, has in found.items())))
         owner = sent.owned_by(CONFIG_MAP, wanted["metadata"]["name"], anchor)
+        await self._put_parts(cluster, call, parts, owner)
+        for one, has in found.items():
+            spot = Spot(cluster.name, one.kind, copy.namespace, one.name)
+            why = await self._put(cluster, one, sent.companion(self._key, spot, has, owner))
+            told.append(sent.told(self._key, one.kind, has, why))
+        return Along(anchor, tuple(told))
+
+    async def _put_parts(self, cluster: Cluster, call: Call, parts: Mapping[str, Json], owner: Json) -> None:
+        copy: Copy = call.body
         for kind, content in parts.items():
-            spot = Spot(cluster.name, kind, copy.namespace, wanted["metadata"]["name"])
+            spot = Spot(cluster.name, kind, copy.namespace, owner["name"])
             part = sent.part(self._key, spot, (call.job, call.attempt), content, owner)
             try:
                 await cluster.apply(kind, part, copy.level)
             except ClusterRefused as error:
                 if error.code != Code.KIND_NOT_SERVED or kind not in KINDS[copy.kind].spared:
                     raise
-        told = []
-        for one, has in found.items():
-            spot = Spot(cluster.name, one.kind, copy.namespace, one.name)
-            why = await self._put(cluster, one, sent.companion(self._key, spot, has, owner))
-            told.append(sent.told(self._key, one.kind, has, why))
-        return Along(anchor, tuple(told))
 
     async def _put(self, cluster: Cluster, one: Named, wanted: Json) -> str:
         """Why what is there counts, and not this; empty when it is there as wanted."""

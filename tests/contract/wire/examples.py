@@ -15,7 +15,7 @@ from fairway.wire.capacity import Node, Pods, Slot, Taint
 from fairway.wire.envelope import Actor
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
-from fairway.wire.spec import Companion, Found
+from fairway.wire.spec import Companion, CompanionName, Found
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -61,6 +61,7 @@ _SPEC = jobs.JobSpec(
     tokens=True,
     companions=True,
     alone=True,
+    policy_companions=(CompanionName("ConfigMap", "settings"),),
     who=_ADA,
     unbounded=Placement((Affinity("first", ("north", "east")),)),
 )

@@ -178,6 +178,20 @@ def test_a_policy_may_say_that_nothing_goes_along(fleet: RealFleet, tenant: str,
     assert (sent(one), there(fleet, CONFIG_MAPS, tenant, "settings")) == ({}, {})
 
 
+def test_what_its_policy_names_goes_along_though_its_pods_do_not_name_it(fleet: RealFleet, tenant: str) -> None:
+    put(fleet.hub, CONFIG_MAPS, tenant, settings(rate="1"), {"metadata": {"name": "other"}, "data": {"x": "y"}})
+    what = named(tenant)
+    naming = policy(what, MEMBER)
+    naming["spec"]["propagateDeps"] = False
+    naming["spec"]["resourceSelectors"].append({"apiVersion": "v1", "kind": "ConfigMap", "name": "settings"})
+    one = applied(fleet, what, naming)
+    until(one.runs, "it runs")
+    assert set(sent(one)) == {"ConfigMap settings"}
+    assert there(fleet, CONFIG_MAPS, tenant, "settings")["data"] == {"rate": "1"}
+    assert not there(fleet, CONFIG_MAPS, tenant, "other")
+    gone(fleet, one)
+
+
 def test_a_token_of_the_hub_goes_nowhere_and_the_job_ends_with_that_reason(fleet: RealFleet, tenant: str) -> None:
     put(fleet.hub, ACCOUNTS, tenant, {"metadata": {"name": "runner"}})
     about = {"name": "token", "annotations": {"kubernetes.io/service-account.name": "runner"}}

@@ -68,7 +68,7 @@ EXAMPLES_OF_KINDS = (
 
 def example(file: str, tenant: str, cluster: str, run_for: str = "2s") -> tuple[Json, ...]:
     """What the job refers to, the job and its policy, which names `cluster` alone; pods run for `run_for`. `file` is
-    one of deploy/examples, or a kind of kubeflow.org/v1 that has none there."""
+    one of deploy/examples, or a kind of kubeflow.org/v1, of which one is made here."""
     documents = _documents(file) if file.endswith(".yaml") else _kubeflow(file)
     *beside, job, policy = (_changed(one, tenant, run_for) for one in documents)
     policy["spec"]["placement"]["clusterAffinity"] = {"clusterNames": [cluster]}

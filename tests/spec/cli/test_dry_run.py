@@ -152,6 +152,29 @@ def test_a_field_that_nobody_knows_is_refused() -> None:
     assert (said["accepted"], said["reasons"][0]["field"]) == (False, "spec.queuePolicey")
 
 
+@pytest.mark.parametrize(
+    ("kind", "version", "text", "remedy"),
+    [
+        ("CronJob", "batch/v1", "makes jobs at set times", "on the hub with kubectl apply -f"),
+        ("CronWorkflow", "argoproj.io/v1alpha1", "makes jobs at set times", "on the hub with kubectl apply -f"),
+        ("Queue", "scheduling.volcano.sh/v1beta1", "is a setting, and no job", "on the hub with kubectl apply -f"),
+        ("RayService", "ray.io/v1", "is a service and not a job", "submit a RayCluster"),
+        ("Deployment", "apps/v1", "is a service and not a job", "submit a Job"),
+    ],
+)
+def test_what_is_known_and_no_job_is_told_what_it_is_and_where_it_goes(
+    kind: str, version: str, text: str, remedy: str
+) -> None:
+    given = f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n"
+    (said,) = entries("-f", "-", given=given)
+    (reason,) = said["reasons"]
+    assert (said["accepted"], reason["code"]) == (False, "UnknownKind")
+    assert text in reason["text"]
+    assert remedy in reason["remedy"]
+    title = f"{kind} a" if kind == "Queue" else f"{kind} default/a"
+    assert f"refused    {title}  standard input" in dry_run("-f", "-", given=given).stdout
+
+
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim"])
 def test_what_goes_along_with_a_job_is_to_be_applied_on_the_hub(kind: str) -> None:
     beside = f"---\napiVersion: v1\nkind: {kind}\nmetadata: {{name: db}}\n"

@@ -61,6 +61,7 @@ def test_a_pod_group_in_the_files_goes_with_the_pods_that_name_it(marks: Json, v
     (leader,) = [one for one in made if one.role == JOB]
     assert leader.manifest["podGroup"]["spec"] == {"minMember": 3}
     assert [one["metadata"]["name"] for one in leader.manifest["gang"]] == ["b", "c"]
+    assert not any(one.unused for one in made)
 
 
 @pytest.mark.parametrize(

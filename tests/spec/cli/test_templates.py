@@ -37,6 +37,14 @@ def test_what_is_submitted_is_the_workflow_written_out() -> None:
     assert made.manifest["spec"] == {"entrypoint": "main", "templates": [container("main")]}
 
 
+def test_a_template_that_no_workflow_of_the_files_names_says_that_it_goes_nowhere() -> None:
+    used, unused, _ = dry_run(template(LIB, container("a")), template(WIDE, container("main")), workflow(MAIN))
+    assert "warnings" not in used
+    assert (unused["accepted"], "apply it on the hub with kubectl apply -f" in unused["warnings"][0]) == (True, True)
+    (alone,) = dry_run(template(LIB, container("a")))
+    assert alone["warnings"] == unused["warnings"]
+
+
 def test_a_workflow_without_its_template_is_refused_with_what_to_do() -> None:
     (job,) = dry_run(workflow(MAIN))
     assert {one["field"] for one in job["reasons"]} == {"spec.templates[0].steps[0][0].templateRef"}

@@ -114,9 +114,15 @@ def test_a_queue_counts_who_waits_and_who_was_let_go() -> None:
         Slim("d", "running", "gold"),
         Slim("e", "admitted"),
     ]
-    rows = queue_rows(jobs, {"silver": QueueSpec("silver", QueuePolicy.BLOCK, by_time=True)})
-    assert rows == [QueueRow("gold", 2, 1, 1, "", "a", 1 * S), QueueRow("silver", policy="Block", by_time=True)]
-    assert printed(render_queues(rows, 61 * S)).splitlines()[1].split() == ["gold", "-", "2", "1", "1", "a", "1", "min"]
+    rows = queue_rows(jobs, {"silver": QueueSpec("silver", QueuePolicy.BLOCK, 7, by_time=True)})
+    assert rows == [
+        QueueRow("gold", 2, 1, 1, "", "a", 1 * S),
+        QueueRow("silver", policy="Block", by_time=True, priority=7),
+    ]
+    head, gold, silver = (line.split() for line in printed(render_queues(rows, 61 * S)).splitlines())
+    assert head[:3] == ["QUEUE", "PRIORITY", "POLICY"]
+    assert gold == ["gold", "0", "-", "2", "1", "1", "a", "1", "min"]
+    assert silver[:3] == ["silver", "7", "Block"]
 
 
 def test_quota_shows_used_against_its_limits_in_the_units_people_write() -> None:

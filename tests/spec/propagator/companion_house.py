@@ -89,8 +89,8 @@ def manifest(**pod: Any) -> Json:
     return {"kind": "Job", "metadata": {"name": "llm"}, "spec": {"template": {"spec": pod or pods()}}}
 
 
-def call(job: str = "llm-1", attempt: int = 1, **more: Any) -> Call:
-    copy = Copy(JOB, TEAM, job, ManifestRef(1, "", 1), **{"companions": True, "level": "baseline", **more})
+def call(job: str = "llm-1", attempt: int = 1, kind: str = JOB, **more: Any) -> Call:
+    copy = Copy(kind, TEAM, job, ManifestRef(1, "", 1), **{"companions": True, "level": "baseline", **more})
     return Call(APPLY, "c1", job, attempt, copy)
 
 

@@ -17,6 +17,7 @@ from fairway.runtime.metrics import Meter
 from fairway.runtime.views.settings import Catalog
 from fairway.wire.jobs import Amended
 from fairway.wire.policy import Affinity, Placement, Policy, Selector
+from fairway.wire.spec import CompanionName
 from tests.spec.builders.lives import T0, Life, S
 from tests.spec.builders.views import Given, events, gone, heard, of, told, tree, verbs
 from tests.spec.builders.waiting import BLOCK, flying, quota, room, waiting
@@ -76,6 +77,15 @@ def test_it_is_amended_in_the_step_that_lets_it_go() -> None:
 )
 def test_nothing_is_said(life: Life, now: Policy) -> None:
     assert verbs(decided(life, now=now)) == []
+
+
+def test_what_its_policy_names_now_goes_along_and_what_went_along_before_is_still_looked_for() -> None:
+    secret = Selector("v1", "Secret", "", "db")
+    (named, _) = events(decided(stuck("a"), now=policy(companions=(secret,))))
+    assert (named.spec.policy_companions, named.spec.companions) == ((CompanionName("Secret", "db"),), True)
+    before = stuck("a", companions=True, policy_companions=(CompanionName("Secret", "db"),))
+    (none, _) = events(decided(before))
+    assert (none.spec.policy_companions, none.spec.companions) == ((), True)
 
 
 def test_versions_are_compared_as_numbers() -> None:

@@ -112,7 +112,7 @@ def test_every_reason_is_found_in_one_pass() -> None:
 @pytest.mark.parametrize(
     ("api_version", "kind", "field"),
     [
-        ("apps/v1", "Deployment", "kind"),
+        ("apps/v1", "ReplicaSet", "kind"),
         ("batch/v1beta1", "Job", "apiVersion"),
         ("sparkoperator.k8s.io/v1beta1", "SparkApplication", "apiVersion"),
         (None, None, "kind"),

@@ -10,6 +10,7 @@ from msgspec import Struct
 from fairway.cli.dry_run import policies_for
 from fairway.cli.manifests import JOB, POLICY, SETTING, Document, read_all
 from fairway.client.failure import ERROR, Failure
+from fairway.workloads.companions.apart import apart
 
 
 class Mark(Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,7 +98,8 @@ def load(path: Path) -> Script:
 
 
 def _documents(path: Path, names: tuple[str, ...]) -> list[Document]:
-    found = read_all(str(path.parent / name) for name in names)
+    """Without what is applied on a hub and sent along with jobs: no job here names any."""
+    found = [one for one in read_all(str(path.parent / name) for name in names) if not apart(one.manifest)]
     broken = next((one for one in found if one.reasons), None)
     if broken is not None:
         raise Failure(ERROR, f"{broken.source}: {broken.reasons[0].text}", broken.reasons[0].remedy)

@@ -9,7 +9,7 @@ from fairway.workloads.reading.fields import shown
 from fairway.workloads.reading.wrapped import wrapped
 
 _PLAIN = frozenset(kind.partition(".")[0] for kind in KINDS)
-_REMEDY = "apply it on the hub with kubectl apply -f: it goes along with every job whose pods name it"
+_REMEDY = "apply it on the hub with kubectl apply -f: it goes along with every job whose pods or policy name it"
 
 
 def apart(manifest: dict[str, Any]) -> Reason | None:

@@ -72,22 +72,34 @@ def named(manifest: dict[str, Any], kind: Kind, text: bytes = b"\\") -> tuple[Na
     if b"\\" not in text and not any(word in text for word in _WORDS):
         return ()
     found = dict.fromkeys(_walk([manifest.get("spec"), manifest.get("gang")]))
-    kept = {one for one in found if _goes(one, kind)}
+    kept = {one for one in found if goes(one, kind)}
     if len(kept) > MOST:
         told = f"names {len(kept)} ConfigMaps, Secrets, service accounts and claims"
         raise Refused(Reason(Code.INVALID, told, "spec", f"name at most {MOST}"))
-    return tuple(sorted(kept, key=lambda one: (KINDS.index(one.kind), one.name)))
+    return in_order(kept)
+
+
+def in_order(some: Iterable[Named]) -> tuple[Named, ...]:
+    """Each once, in the order of KINDS."""
+    return tuple(sorted(set(some), key=lambda one: (KINDS.index(one.kind), one.name)))
+
+
+def everywhere(one: Named) -> bool:
+    return (one.kind, one.name) in _EVERYWHERE
+
+
+def goes(one: Named, kind: Kind) -> bool:
+    """Whether it may go along with a job of the kind."""
+    return is_name(one.name) and not everywhere(one) and not left_to_the_member(one, kind)
+
+
+def left_to_the_member(one: Named, kind: Kind) -> bool:
+    return one.kind == ACCOUNT and bool(kind.account)
 
 
 def pull_secrets(account: dict[str, Any]) -> Iterator[Named]:
     """Which Secrets a ServiceAccount gives its pods to pull images with."""
     return (one for one in _listed(account.get("imagePullSecrets"), SECRET) if is_name(one.name))
-
-
-def _goes(one: Named, kind: Kind) -> bool:
-    if one.kind == ACCOUNT and kind.account:
-        return False
-    return is_name(one.name) and (one.kind, one.name) not in _EVERYWHERE
 
 
 def _walk(spec: Any) -> Iterator[Named]:

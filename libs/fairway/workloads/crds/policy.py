@@ -8,18 +8,24 @@ from fairway.workloads.settings.policies import CLUSTER_WIDE, GROUPS, MOST_SELEC
 _WEEK_S = 7 * 24 * 3_600
 
 
-_ALONG = "False: ConfigMaps, Secrets, service accounts and claims that a job names stay where they are."
+_ALONG = (
+    "False: ConfigMaps, Secrets, service accounts and claims that a job's pods name stay where they are. "
+    "What resourceSelectors names of them goes along all the same."
+)
 _IN_VAIN = "Known and without effect; what holds instead is in the condition Ready."
 
 
 _SELECTOR = obj(
     {
-        "apiVersion": text("Of the jobs, such as kubeflow.org/v1."),
-        "kind": text("Of the jobs, such as PyTorchJob."),
+        "apiVersion": text("Of the jobs, such as kubeflow.org/v1; v1 of what goes along with them."),
+        "kind": text(
+            "Of the jobs, such as PyTorchJob; or ConfigMap, Secret, ServiceAccount, PersistentVolumeClaim, each by its "
+            "name: it goes along with the jobs that this policy selects."
+        ),
         "namespace": text(
             "Empty: the policy's own, or every one for a ClusterPropagationPolicy.", pattern=f"^$|{LABEL}"
         ),
-        "name": text("One job by name; labelSelector does not count then."),
+        "name": text("One object by name; labelSelector does not count then."),
         "labelSelector": LABELS,
     },
     rule(
@@ -68,7 +74,9 @@ _FAILOVER = obj(
 
 _SPEC = obj(
     {
-        "resourceSelectors": many(_SELECTOR, MOST_SELECTORS, "The jobs that this policy is for."),
+        "resourceSelectors": many(
+            _SELECTOR, MOST_SELECTORS, "The jobs that this policy is for, and what goes along with them."
+        ),
         "placement": PLACEMENT,
         "priority": whole("Of two policies that select one job, the higher decides."),
         "suspension": _SUSPENSION,

@@ -15,6 +15,7 @@ from fairway.workloads.kinds.jobset import JOBSET
 from fairway.workloads.kinds.kind import Kind
 from fairway.workloads.kinds.kubeflow import KUBEFLOW
 from fairway.workloads.kinds.leaderworkerset import LEADERWORKERSET
+from fairway.workloads.kinds.no_jobs import no_job
 from fairway.workloads.kinds.phase import Phase
 from fairway.workloads.kinds.single_pod import POD
 from fairway.workloads.kinds.volcano import VOLCANO
@@ -25,7 +26,6 @@ from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
 from fairway.workloads.reading.parse import more_than
 from fairway.workloads.reading.pods import MOST_POD_SETS
-from fairway.workloads.schedules.registry import SCHEDULES
 from fairway.workloads.spark.application import SPARK
 from fairway.workloads.trainjob.trainjob import TRAINJOB
 from fairway.workloads.workflow.workflow import WORKFLOW
@@ -152,15 +152,13 @@ def _kind_of(root: Field, kinds: Mapping[str, Kind]) -> Kind:
     kind = kinds.get(f"{name}.{api_version}")
     if kind is not None:
         return kind
+    if why := no_job(name, api_version, referred_kinds()):
+        raise Refused(*root.problems.reasons, why)
     served = sorted(known.api_version for known in kinds.values() if known.name == name)
     if served:
         field = "apiVersion"
         text = f"{shown(api_version)} of {name} is not known"
         remedy = f"use {' or '.join(served)}"
-    elif f"{name}.{api_version}" in SCHEDULES:
-        field = "kind"
-        text = f"{name} makes jobs at set times, and is none itself"
-        remedy = "apply it on the hub, where each of its runs becomes a job"
     else:
         field = "kind"
         text = f"{shown(name)} of {shown(api_version)} is not a job kind Fairway knows"

@@ -27,9 +27,9 @@ Json = dict[str, Any]
 # In a member: a pod that is a job's object, and not only of a job.
 ALONE_LABEL = "fairway.io/alone"
 # By these a pod says that it starts together with others, and they are not read: a label of Koordinator, and
-# annotations of YuniKorn and of Volcano (one that a tenant's pod may not have).
+# annotations of Volcano (one that a tenant's pod may not have), of YuniKorn and of KAI.
 _GANG_LABELS = ("pod-group.scheduling.sigs.k8s.io/name",)
-_GANG_ANNOTATIONS = ("scheduling.volcano.sh/group-name", "yunikorn.apache.org/task-group-name")
+_GANG_ANNOTATIONS = ("scheduling.volcano.sh/group-name", "yunikorn.apache.org/task-group-name", "pod-group-name")
 # Fields of the spec by which it says so to Kubernetes itself: of 1.35, and since 1.36.
 _GANG_FIELDS = ("workloadRef", "schedulingGroup")
 # What API servers write into every pod (plugin/pkg/admission): the token of its account, its priority, and how long it
@@ -139,7 +139,8 @@ class SinglePod(Kind):
             marks = given if isinstance(given, dict) else {}
             for name in names:
                 if marks.get(name):
-                    return _gang(f"metadata.{field}['{name}']", f"{name} says")
+                    key = f"['{name}']" if "/" in name else f".{name}"
+                    return _gang(f"metadata.{field}{key}", f"{name} says")
         spec = manifest.get("spec")
         wanted = spec if isinstance(spec, dict) else {}
         for name in _GANG_FIELDS:

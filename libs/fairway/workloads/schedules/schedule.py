@@ -22,7 +22,7 @@ class Schedule(Struct, frozen=True):
     """Times are in milliseconds since 1970. `since` is when the last run was meant, or the object was made; `deadline`
     how late a run may begin (None: however late). Of a run that could not begin in time one `catches_up`, or none. What
     another run forbids `waits` for the end of that one, or is left out. `keep` are how many runs stay that went well,
-    and badly."""
+    and badly. `same_names`: the kind's own controller gives a run the name that Fairway gives it."""
 
     times: tuple[Timetable, ...]
     since: int
@@ -32,6 +32,7 @@ class Schedule(Struct, frozen=True):
     catches_up: bool = True
     waits: bool = True
     keep: tuple[int, int] = (3, 1)
+    same_names: bool = True
 
     def next(self, after: int) -> int | None:
         """When it runs first behind `after`."""

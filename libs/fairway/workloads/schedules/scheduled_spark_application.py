@@ -1,6 +1,7 @@
 """ScheduledSparkApplication of the Spark operator (internal/controller/scheduledsparkapplication): of runs that were
 missed one is made, and one that is forbidden waits until the one before has ended. Its operator names a run by the
-moment at which it is made; here it is that for which it was meant.
+moment at which it is made; here it is that for which it was meant. So a name does not keep the two from making a run
+twice: its operator is waited for each time, and reads in `nextRun` that a run is not due any more.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ class ScheduledSparkApplication(ScheduleKind):
     most_name = 35  # a run's name has twenty characters more, and that of its driver eight
 
     def read(self, manifest: Json) -> Schedule:
-        return structs.replace(super().read(manifest), deadline=None)
+        return structs.replace(super().read(manifest), deadline=None, same_names=False)
 
     def check(self, spec: Field) -> None:
         check_given(spec["template"])

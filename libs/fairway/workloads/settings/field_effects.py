@@ -10,7 +10,9 @@ from msgspec import Struct
 
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.reading.fields import MOST_REASONS, Field, Problems
+from fairway.workloads.settings import companion_selectors
 from fairway.workloads.settings.known_fields import KNOWN, UNKNOWN, Fields, Meaning, NotActedOn
+from fairway.workloads.settings.policies import is_policy
 
 # What says nothing, whatever the field.
 _EMPTY: tuple[object, ...] = (None, {}, [], "")
@@ -46,13 +48,19 @@ def unknown_fields(manifest: Mapping[str, Any]) -> tuple[Reason, ...]:
 def without_effect(manifest: Mapping[str, Any]) -> tuple[NoEffect, ...]:
     """In the order of the object; fields that are in vain for the same reason are one, under the first of them."""
     found: dict[tuple[str, str], NoEffect] = {}
-    for field, meaning in _walk(_root(manifest), _table(manifest)):
-        if not isinstance(meaning, NotActedOn):
-            continue
-        name = (str(field.key), meaning.text)
-        first = found.get(name)
-        found[name] = NoEffect(first.field, first.text, first.more + 1) if first else NoEffect(field.path, meaning.text)
+    for field, text in _in_vain(manifest):
+        first = found.get((str(field.key), text))
+        one = NoEffect(first.field, text, first.more + 1) if first else NoEffect(field.path, text)
+        found[str(field.key), text] = one
     return tuple(found.values())
+
+
+def _in_vain(manifest: Mapping[str, Any]) -> Iterator[tuple[Field, str]]:
+    if is_policy(manifest):
+        yield from companion_selectors.without_effect(_root(manifest)["spec"])
+    for field, meaning in _walk(_root(manifest), _table(manifest)):
+        if isinstance(meaning, NotActedOn):
+            yield field, meaning.text
 
 
 def said_of(manifest: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ What is accepted and has no effect, because Fairway does the safe half of it for
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
 from typing import Any
 
@@ -14,6 +14,8 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Expression
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, is_namespace, read_name, read_namespace
+from fairway.workloads.schedules.registry import controlled_by
+from fairway.workloads.settings.companion_selectors import parted
 from fairway.workloads.settings.placement import only, read_labels, read_placement
 
 GROUPS = ("policy.karmada.io/v1alpha1", "policy.one.alibabacloud.com/v1alpha1")
@@ -49,7 +51,7 @@ BY_NAME = 3
 _NAMED = 5
 
 
-def is_policy(manifest: dict[str, Any]) -> bool:
+def is_policy(manifest: Mapping[str, Any]) -> bool:
     """True for an object that read_policy takes."""
     return manifest.get("kind") in (NAMESPACED, CLUSTER_WIDE) and manifest.get("apiVersion") in GROUPS
 
@@ -69,12 +71,13 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
     spec["suspension"]["scheduling"].flag()  # every job waits for its turn, whatever this says
     namespace = read_namespace(metadata["namespace"]) if kind == NAMESPACED else ""
     annotations = metadata["annotations"]
+    jobs, companions = parted(_selectors(spec["resourceSelectors"], namespace))
     policy = Policy(
         api_version=root["apiVersion"].text(),
         kind=kind,
         namespace=namespace,
         name=read_name(metadata["name"], 253),
-        selectors=_selectors(spec["resourceSelectors"], namespace),
+        selectors=jobs,
         placement=read_placement(spec["placement"]),
         priority=spec["priority"].whole(0, -(2**31)),
         attempts=read_number(annotations[ATTEMPTS], ATTEMPTS_DEFAULT, 1, 100),
@@ -84,6 +87,7 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
         reserve=annotations[RESERVE].choice(*capacity.RESERVE),
         # Karmada has two names for it; here it goes along where nothing is said.
         alone=not (spec["propagateDeps"].flag(True) and spec["association"].flag(True)),
+        companions=companions,
     )
     problems.stop()
     return policy
@@ -231,9 +235,12 @@ def _two(policies: Sequence[Policy]) -> Reason:
 def _none(manifest: dict[str, Any]) -> Reason:
     metadata = manifest["metadata"]
     namespace = metadata.get("namespace") or "default"
-    entry = f"apiVersion: {manifest['apiVersion']}, kind: {manifest['kind']}, name: {metadata.get('name')}"
-    return Reason(
-        Code.NO_POLICY,
-        f"no policy selects {manifest['kind']} {namespace}/{metadata.get('name')}",
-        remedy=f"apply a PropagationPolicy in {namespace} whose resourceSelectors hold {{{entry}}}",
-    )
+    entry = f"apiVersion: {manifest['apiVersion']}, kind: {manifest['kind']}"
+    remedy = f"apply a PropagationPolicy in {namespace} whose resourceSelectors hold {{{entry}"
+    if owner := controlled_by(manifest):
+        each = f"each run of {owner['kind']} {shown(owner.get('name'))} has another"
+        remedy += f"}}, with a labelSelector or for all of the kind, and without a name: {each}"
+    else:
+        remedy += f", name: {metadata.get('name')}}}"
+    text = f"no policy selects {manifest['kind']} {namespace}/{metadata.get('name')}"
+    return Reason(Code.NO_POLICY, text, remedy=remedy)

@@ -10,7 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from fairway.wire.reasons import Code, Reason
+from fairway.workloads.companions.named import MOST
 from fairway.workloads.reading.parse import values
+from fairway.workloads.settings.companion_selectors import most_of_one_job
 from fairway.workloads.settings.label_index import Key
 from fairway.workloads.settings.placement import MOST_EXPRESSIONS
 
@@ -50,6 +52,11 @@ def too_large(manifest: Mapping[str, Any]) -> tuple[Reason, ...]:
     if fields > MOST_FIELDS:
         text = f"the policy has more than {MOST_FIELDS} fields and values"
         return (Reason(Code.TOO_LARGE, text, "spec", _SPLIT),)
+    named = most_of_one_job(spec)
+    if named > MOST:
+        text = f"names {named} ConfigMaps, Secrets, service accounts and claims for one namespace, more than {MOST}"
+        remedy = "make several policies of it, each with what its own jobs need"
+        return (Reason(Code.TOO_LARGE, text, "spec.resourceSelectors", remedy),)
     for index, labels, expressions in _selectors(spec):
         if refusal := _selector_too_large(f"spec.resourceSelectors[{index}].labelSelector", labels, expressions):
             return (refusal,)

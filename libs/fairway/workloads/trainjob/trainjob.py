@@ -18,7 +18,7 @@ from fairway.workloads.pod_security import tenant
 from fairway.workloads.pod_security.pod import Pod, of_template
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
-from fairway.workloads.reading.fields import Field
+from fairway.workloads.reading.fields import Field, shown
 from fairway.workloads.references import Find, Json, WrittenOut
 from fairway.workloads.trainjob import known_fields, pods
 from fairway.workloads.trainjob.written_out import (
@@ -50,9 +50,10 @@ class TrainJob(Kind):
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
         spec = manifest["spec"]
         if not spec["runtime"].given:
+            name = shown(spec["runtimeRef"]["name"].value)
             spec["runtimeRef"].wrong(
-                "names a runtime, which is not here",
-                "apply both on the hub, or submit it together with the file of its runtime with fairway submit",
+                f"names the runtime {name}, which is not here, so its pods are unknown",
+                "apply both on the hub, or submit them in one file: then it is copied into the job",
             )
             return ()
         known_fields.check(spec)

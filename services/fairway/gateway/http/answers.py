@@ -42,7 +42,8 @@ class JobRow(Struct, frozen=True):
 
 class QueueRow(Struct, frozen=True):
     """`waiting` jobs stand in it, `starting` were let go and are not up yet; `first` waits longest, since `oldest`.
-    `by_time`: they stand in the order in which they came, else by priority first."""
+    `by_time`: they stand in the order in which they came, else by priority first. `priority` is that of the queue:
+    jobs of the highest come first wherever jobs of several queues wait for the same."""
 
     name: str
     waiting: int = 0
@@ -52,6 +53,7 @@ class QueueRow(Struct, frozen=True):
     first: str = ""
     oldest: int = 0
     by_time: bool = False
+    priority: int = 0
 
 
 class QuotaRow(Struct, frozen=True):
@@ -167,7 +169,7 @@ def queue_rows(jobs: Iterable[Slim], queues: Mapping[str, QueueSpec]) -> list[Qu
         spec = queues.get(name)
         counted = (mine.get("waiting", 0), mine.get("starting", 0), mine.get("running", 0))
         policy, by_time = (spec.policy.value, spec.by_time) if spec else ("", False)
-        rows.append(QueueRow(name, *counted, policy, first, since, by_time))
+        rows.append(QueueRow(name, *counted, policy, first, since, by_time, spec.priority if spec else 0))
     return rows
 
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from fairway.hub.calls import FoundObject, Place
-from fairway.hub.schedules.work_due import NOTHING, PATIENCE_MS, Before, WorkDue, work_due
+from fairway.hub.schedules.work_due import NOTHING, PATIENCE_MS, Before, WorkDue, last_is_ours, work_due
 from fairway.wire.reasons import Reason, Refused
 from fairway.workloads.hub.ends import end_of
 from fairway.workloads.hub.objects import HubObject, hub_object, leaving
-from fairway.workloads.schedules.registry import SCHEDULES
+from fairway.workloads.schedules.registry import SCHEDULES, controlled_by
 from fairway.workloads.schedules.schedule import Run, Schedule, unlike
 
 
@@ -71,7 +71,9 @@ class ScheduleObject(Struct):
         silent = not self.listed or self.gone or wanted == self.before.wrote
         if silent or not unlike(self.newest.manifest.get("status"), wanted):
             return None
-        return now if self.before.ours else (self.before.unlike or now) + PATIENCE_MS
+        known, _ = self.read()
+        ours = known is not None and last_is_ours(known, self.before)
+        return now if ours else (self.before.unlike or now) + PATIENCE_MS
 
     def unknown(self) -> tuple[Place, ...]:
         """The runs that should be there, and that nobody has shown: those that its status names, and the last one."""
@@ -157,10 +159,4 @@ def run_of(one: HubObject) -> Run:
 
 def controller_of(one: HubObject) -> str:
     """The uid of the schedule that controls it; empty without any."""
-    owners = (one.manifest.get("metadata") or {}).get("ownerReferences") or []
-    found = (
-        str(owner.get("uid") or "")
-        for owner in owners
-        if owner.get("controller") and f"{owner.get('kind')}.{owner.get('apiVersion')}" in SCHEDULES
-    )
-    return next(found, "")
+    return str(controlled_by(one.manifest).get("uid") or "")

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from fairway.workloads.schedules.schedule import FORBID, REPLACE, Json, Run, Schedule
 
-# So long a controller of the hub may take to make a run; then there is none (ms). It and Fairway give a run the same
-# name, so that no run is made twice.
+# So long a controller of the hub may take to make a run; then there is none (ms). Most give a run the name that Fairway
+# gives it, so that no run is made twice; one that does not is waited for at every run.
 PATIENCE_MS = 10_000
 # Of a schedule that does not catch up, a run that is later than this was missed (ms).
 _MISSED_MS = 60_000
@@ -56,7 +56,7 @@ def work_due(known: Schedule, runs: Sequence[Run], now: int, before: Before = NO
     if at is None:
         return WorkDue(drop=old, next=look)
     wait = before.wait if before.wait.behind == behind else Wait(behind, now)
-    patience = 0 if before.ours else _patience(known, at - wait.since)
+    patience = 0 if last_is_ours(known, before) and known.same_names else _patience(known, at - wait.since)
     if now < wait.since + patience:
         return WorkDue(drop=old, next=min(wait.since + patience, look), waits=wait)
     active = tuple(one for one in runs if not one.ended)
@@ -66,6 +66,12 @@ def work_due(known: Schedule, runs: Sequence[Run], now: int, before: Before = NO
     if _too_late(known, now - at, patience):
         return WorkDue(passed=at, drop=old, next=look)
     return WorkDue(make=at, drop=(*old, *(active if known.concurrency == REPLACE else ())), next=look)
+
+
+def last_is_ours(known: Schedule, before: Before) -> bool:
+    """Whether Fairway has made the last run, as far as the status of the schedule tells: a controller that was switched
+    on since says there of a later one."""
+    return before.ours and known.since <= before.passed
 
 
 def _patience(known: Schedule, left: int) -> int:

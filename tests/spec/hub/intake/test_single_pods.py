@@ -79,6 +79,11 @@ HELD = {
         Code.GANG_OF_PODS,
         "metadata.labels['pod-group.scheduling.sigs.k8s.io/name']",
     ),
+    "of a gang of KAI": (
+        pod(FLEET, metadata={"annotations": {"pod-group-name": "g"}}),
+        Code.GANG_OF_PODS,
+        "metadata.annotations.pod-group-name",
+    ),
     "of a PodGroup that is not there": (
         pod(FLEET, metadata=IN_GROUP),
         Code.UNKNOWN_TEMPLATE,

@@ -79,6 +79,32 @@ def test_what_the_hubs_own_controller_has_made_is_not_made_twice(hub: HubDriver)
     assert hub.submissions(hub_object(JOB, theirs)), "it is taken as any other job"
 
 
+def test_a_run_that_no_policy_selects_is_not_told_to_name_itself() -> None:
+    one = HubDriver()
+    one.apply(cron())
+    until(one, FIRST + PATIENCE_MS + 5_000)
+    held = one.held(hub_object(JOB, one.hub.objects[JOB, "team-a", name_at(FIRST)]))
+    assert held is not None
+    assert held.why.text == f"no policy selects Job team-a/{name_at(FIRST)}"
+    assert "{apiVersion: batch/v1, kind: Job}, with a labelSelector" in held.why.remedy
+    assert "each run of CronJob 'tick' has another" in held.why.remedy
+
+
+def test_a_controller_that_is_switched_on_later_is_waited_for_again(hub: HubDriver) -> None:
+    hub.apply(cron())
+    until(hub, FIRST + MINUTE)
+    assert runs(hub)[-1] == name_at(FIRST + MINUTE), "without one the run is on time"
+    until(hub, FIRST + MINUTE + 30_000)
+    shown = hub.hub.objects[CRON, "team-a", "tick"]["status"]
+    theirs = cron().manifest | {"status": {**shown, "lastScheduleTime": stamp(FIRST + 2 * MINUTE)}}
+    until(hub, FIRST + 2 * MINUTE - 500)
+    hub.apply(hub_object(CRON, theirs))
+    until(hub, FIRST + 3 * MINUTE + PATIENCE_MS - 1)
+    assert runs(hub)[-1] == name_at(FIRST + MINUTE)
+    until(hub, FIRST + 3 * MINUTE + PATIENCE_MS)
+    assert runs(hub)[-1] == name_at(FIRST + 3 * MINUTE)
+
+
 def test_after_a_pause_of_the_service_the_newest_is_made_and_none_twice(hub: HubDriver) -> None:
     hub.apply(cron())
     until(hub, FIRST + MINUTE)

@@ -12,7 +12,7 @@ MINUTE = 60_000
 HOURLY = (Timetable("0 * * * *"),)
 HOUR = 60 * MINUTE
 T = 1_000 * HOUR
-OURS = Before(ours=True)
+OURS = Before(T, ours=True)
 ACTIVE = Run("old", "u-old", "1")
 
 
@@ -32,6 +32,19 @@ def test_a_controller_of_the_hub_is_waited_for_until_it_is_known_that_there_is_n
     assert due(T + HOUR + PATIENCE_MS - 1, before=Before(wait=seen)).make is None
     assert due(T + HOUR + PATIENCE_MS, before=Before(wait=seen)).make == T + HOUR
     assert due(T + HOUR + 2_000, before=Before(wait=seen), deadline=4_000).make == T + HOUR, "not until it is too late"
+
+
+def test_a_controller_that_has_made_a_run_since_is_waited_for_again() -> None:
+    before = Before(T - HOUR, ours=True)
+    assert due(T + HOUR, before=before).waits == Wait(T, T + HOUR), "its status says that somebody made the one of T"
+    assert due(T + HOUR, before=Before(T, ours=True)).make == T + HOUR, "that was Fairway"
+    assert due(T + HOUR, before=Before(T + HOUR - 1, ours=True)).make == T + HOUR, "its status is not seen yet"
+
+
+def test_a_controller_that_gives_runs_other_names_is_waited_for_at_each() -> None:
+    assert due(T + HOUR, same_names=False) == WorkDue(next=T + HOUR + PATIENCE_MS, waits=Wait(T, T + HOUR))
+    seen = Before(T, ours=True, wait=Wait(T, T + HOUR))
+    assert due(T + HOUR + PATIENCE_MS, before=seen, same_names=False).make == T + HOUR
 
 
 def test_a_controller_is_waited_for_from_when_the_run_was_seen_to_be_due() -> None:

@@ -50,6 +50,7 @@ def test_what_is_forbidden_or_missed_is_as_its_controller_has_it() -> None:
         SPARK: (True, True, None),
     }
     assert not read(FLOW).catches_up
+    assert {key: one.same_names for key, one in found.items()} == {CRON: True, FLOW: True, SPARK: False}
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,12 @@ def test_labels_that_do_not_match_do_not_select() -> None:
     assert chosen(policy(resourceSelectors=BY_LABEL), labels={"tier": "tin"}) == "NoPolicy"
 
 
+def test_an_object_that_nothing_selects_is_told_how_to_name_it() -> None:
+    found = select([], batch_job())
+    assert isinstance(found, Refused)
+    assert "hold {apiVersion: batch/v1, kind: Job, name: one}" in found.reasons[0].remedy
+
+
 def test_two_policies_are_both_named() -> None:
     found = select([read_policy(policy("b")), read_policy(policy("a"))], batch_job())
     assert isinstance(found, Refused)
