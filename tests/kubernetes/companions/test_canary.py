@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import secrets
+import time
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -108,21 +109,43 @@ def _of_a_cluster(path: Path) -> bool:
 
 
 def answers(fleet: RealFleet, one: Applied) -> Iterator[tuple[str, bytes]]:
-    job = f"/v1/jobs/{one.row()['id']}"
-    query = f"namespace={one.namespace}"
-    for path in (f"/v1/jobs?{query}", job, f"{job}/why", f"{job}/story", f"{job}/manifest", "/v1/clusters"):
-        yield path, httpx.get(f"{fleet.url}{path}", headers=fleet.known, trust_env=False).content
+    """What is said of this job by HTTP, each time with its id, and by the command."""
+    name = one.row()["id"]
+    job = f"/v1/jobs/{name}"
+    for path in (f"/v1/jobs?namespace={one.namespace}", job, f"{job}/why", f"{job}/story"):
+        answer = fetched(fleet, f"{fleet.url}{path}")
+        assert name in answer.text, f"{path}: {answer.text}"
+        yield f"answer {path}", answer.content
+    for words in (("story", name), ("why", name), ("get", "jobs", "-n", one.namespace)):
+        yield f"fairway {' '.join(words)}", fairway(fleet, *words).encode()
+
+
+def of_all_jobs(fleet: RealFleet) -> Iterator[tuple[str, bytes]]:
+    """What is said of no job in particular, and the metrics of each process."""
+    for path in ("/v1/clusters", "/v1/queues", "/v1/quota"):
+        yield f"answer {path}", fetched(fleet, f"{fleet.url}{path}").content
     for name, url in fleet.facts["metrics"].items():
         if url:
-            yield f"metrics of {name}", httpx.get(url, headers=fleet.known, trust_env=False).content
-    for words in (("story", one.row()["id"]), ("why", one.row()["id"]), ("get", "jobs", "-n", one.namespace)):
-        yield f"fairway {' '.join(words)}", fairway(fleet, *words).encode()
+            page = fetched(fleet, f"{url}/metrics")
+            assert "# HELP fairway_" in page.text, f"{name}: {page.text}"
+            yield f"metrics of {name}", page.content
+
+
+def fetched(fleet: RealFleet, url: str) -> httpx.Response:
+    """An answer, and no refusal: all workers are one caller, and one who asks too much waits."""
+    while True:
+        answer = httpx.get(url, headers=fleet.known, trust_env=False)
+        if answer.status_code != 429:
+            assert answer.is_success, f"{url}: {answer.status_code} {answer.text}"
+            return answer
+        time.sleep(float(answer.headers["Retry-After"]))
 
 
 def told(fleet: RealFleet, *ones: Applied) -> Iterator[tuple[str, bytes]]:
     yield from streams(fleet)
     yield from store(fleet)
     yield from files(fleet)
+    yield from of_all_jobs(fleet)
     for one in ones:
         yield from answers(fleet, one)
         for what in (one.events(), one.on_hub, one.binding):
@@ -160,7 +183,8 @@ def test_a_canary_in_a_secret_is_found_nowhere_but_in_the_two_clusters(fleet: Re
     assert [where for where, data in found if canary.is_in(data)] == []
     # The search finds what is there to be found.
     seen = {where.split(" ")[0] for where, data in found if one.row()["id"].encode() in data}
-    assert {"stream", "key", "file", "fairway"} <= seen
+    assert {"stream", "key", "file", "answer", "fairway"} <= seen
+    assert "metrics" in {where.split(" ")[0] for where, _ in found}
     kept = fleet.hub.get(in_namespace("v1/secrets", tenant, "db")) or {}
     assert canary.is_in(repr(kept["metadata"]["annotations"]).encode())
 
