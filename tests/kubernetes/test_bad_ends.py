@@ -9,8 +9,10 @@ from tests.mappings import every_mapping
 RETRIES = "workload.codeflare.dev.appwrapper/retryLimit"
 
 
-# Those of kubeflow.org but one are read alike; the others are in test_failures.py and test_status.py.
-SHOWN_ELSEWHERE = ("Job", "Pod", "PyTorchJob", "TFJob", "MPIJob", "MXJob", "PaddleJob", "XGBoostJob")
+# In test_status.py and test_single_pods.py.
+SHOWN_ELSEWHERE = ("Job", "Pod")
+# Of these a role says whether a pod that failed is made anew, and not its pods.
+KUBEFLOW = ("JAXJob", "MPIJob", "MXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
 CASES = [one for one in EXAMPLES_OF_KINDS if one.kind not in SHOWN_ELSEWHERE]
 
 
@@ -46,5 +48,5 @@ def _fails(manifest: Json, case: Example) -> None:
                 spec["restartPolicy"] = "Never"
         for each in one.get("replicatedJobs", ()):
             each["template"]["spec"]["backoffLimit"] = 0
-        if case.kind == "JAXJob" and "replicas" in one:
+        if case.kind in KUBEFLOW and "replicas" in one:
             one["restartPolicy"] = "Never"

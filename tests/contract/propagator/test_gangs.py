@@ -13,12 +13,13 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.decision import Call, Outcome
+from fairway.lab.kubesim import SimCluster
 from fairway.propagator.calls import APPLY, DELETE, Copy
 from fairway.propagator.member_calls import MemberCalls
 from fairway.runtime.ports import Outgoing, Unreachable, World
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from tests.spec.builders.gangs_of_pods import TENANT, VOLCANO, gang, pod, pod_group
+from tests.spec.builders.gangs_of_pods import TENANT, VERSIONS, gang, pod, pod_group
 from tests.support.simulated import PATIENCE_S, simulated
 
 Json = dict[str, Any]
@@ -60,10 +61,11 @@ class Dies:
 
 
 class Member:
-    """A cluster, and a record that has the manifest of one gang."""
+    """A cluster and what is `behind` it, and a record that has the manifest of one gang."""
 
-    def __init__(self, cluster: KubernetesCluster, manifest: Json) -> None:
+    def __init__(self, cluster: KubernetesCluster, behind: SimCluster, manifest: Json) -> None:
         self.cluster = cluster
+        self.behind = behind
         self._manifest = manifest
         self._bus = MemoryBus()
         self._world = World(self._bus, MemoryStore(), SystemClock(), "propagator")
@@ -94,8 +96,8 @@ class Member:
 
 @asynccontextmanager
 async def member(manifest: Json | None = None) -> AsyncIterator[Member]:
-    async with simulated() as (cluster, _), asyncio.timeout(PATIENCE_S):
-        made = Member(cluster, manifest or gang())
+    async with simulated() as (cluster, behind), asyncio.timeout(PATIENCE_S):
+        made = Member(cluster, behind, manifest or gang())
         await made.record()
         yield made
 
@@ -191,29 +193,32 @@ async def test_one_that_is_of_a_leader_before_is_waited_for() -> None:
         assert all(one["spec"].get("schedulingGates") for one in (await here.pods()).values())
 
 
-GROUP = "PodGroup.scheduling.volcano.sh/v1beta1"
-MARK = "scheduling.k8s.io/group-name"
-
-
-async def test_its_pod_group_is_there_before_its_pods_say_its_name_and_goes_with_them() -> None:
-    async with member(gang(VOLCANO, pod_group())) as here:
+@pytest.mark.parametrize(("marks", "version"), VERSIONS, ids=[version for _, version in VERSIONS])
+async def test_its_pod_group_is_there_before_its_pods_say_its_name_and_goes_with_them(
+    marks: Json, version: str
+) -> None:
+    ((holder, of_pod),) = marks.items()
+    async with member(gang(marks, pod_group(version))) as here:
         assert (await here.asked(APPLY)).ok
         found = await here.pods()
-        (name,) = {one["metadata"]["annotations"][MARK] for one in found.values()}
-        group = await here.cluster.get(GROUP, TENANT, name)
+        (name,) = {one["metadata"][holder][mark] for one in found.values() for mark in of_pod}
+        group = await here.cluster.get(f"PodGroup.{version}", TENANT, name)
         assert group is not None
         assert (group["spec"], group["metadata"]["labels"]["fairway.io/job"]) == ({"minMember": 3}, "j1")
         assert "podGroup" not in found["a"]
         assert (await here.asked(APPLY)).body.adopted
         await here.run()
         await here.removed()
-        while await here.cluster.get(GROUP, TENANT, name) is not None:
+        while await here.cluster.get(f"PodGroup.{version}", TENANT, name) is not None:
             await asyncio.sleep(0)
 
 
 async def test_one_of_a_kind_that_the_member_does_not_serve_is_left_out() -> None:
-    marks = {"labels": {"scheduling.x-k8s.io/pod-group": "g"}}
-    async with member(gang(marks, pod_group("scheduling.x-k8s.io/v1alpha1"))) as here:
+    marks, version = VERSIONS[-1]
+    async with member(gang(marks, pod_group(version))) as here:
+        kind = here.behind.api.registry.of_kind(version, "PodGroup")
+        assert kind is not None
+        here.behind.api.registry.remove(kind)
         done = await here.asked(APPLY)
         assert done.ok, done
         await here.run()

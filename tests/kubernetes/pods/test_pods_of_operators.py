@@ -5,6 +5,8 @@ Not compared is `nodeName`, which the scheduler has written by then. Not here is
 mpi-operator's: that is not built here (kubereal/sources/modules). It is read as the other kubeflow.org kinds are.
 """
 
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -12,7 +14,11 @@ import pytest
 
 from fairway.cli.manifests import Document
 from fairway.cli.templates import written_out
-from fairway.workloads.member_copy import member_copy
+from fairway.domain.resources import Resources
+from fairway.workloads.kinds.registry import read_unchecked
+from fairway.workloads.member_copy import PLACEHOLDER_LABEL, POD_SET_LABEL, member_copy
+from fairway.workloads.reading.fields import Field, Problems
+from fairway.workloads.reading.pods import read_pod, read_requests
 from tests.cases.derived_pods import derived
 from tests.cases.pod_flaws import CONTEXT
 from tests.kubernetes.support.fleet import Json, RealFleet, until
@@ -30,6 +36,10 @@ ADDED = {
 # Accounts that pods may have beside the one of their manifest: what training-operator makes for this one launcher, and
 # what the fleet says that Argo's pods run as (FAIRWAY_OPERATOR_ACCOUNTS).
 ACCOUNTS = {"MPIJob": "mpijob-launcher", "Workflow": "default"}
+# Containers whose size stands elsewhere than in their template: in resourcesPerNode.
+RESIZED = {"TrainJob": {"node"}}
+# Of which not every pod is there at once: charged are as many as may be (spec/workloads/workflow).
+IN_WAVES = ("Workflow",)
 # What a member writes as the scheduler of its pods: training-operator and Volcano there, and a policy of the member.
 SCHEDULERS = {"south": "volcano", "west": "koord-scheduler"}
 # What an API server writes where nothing is said, and the tolerations that it adds to every pod.
@@ -73,6 +83,27 @@ def containers(pod: Json) -> dict[str, Any]:
     }
 
 
+def requests(pod: Json) -> dict[str, Resources]:
+    """What each container requests, by its name."""
+    listed = [*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"]]
+    return {one["name"]: read_requests(Field(one.get("resources") or {}, Problems())) for one in listed}
+
+
+def sizes(pods: list[Json]) -> dict[str, list[Resources]]:
+    """What each pod requests, by the pod set of which it says that it is. What only holds room is no pod of the job."""
+    found: dict[str, list[Resources]] = {}
+    for one in pods:
+        labels = one["metadata"].get("labels") or {}
+        if PLACEHOLDER_LABEL not in labels and "deletionTimestamp" not in one["metadata"]:
+            found.setdefault(labels.get(POD_SET_LABEL, ""), []).append(read_pod(Field(one["spec"], Problems())))
+    return found
+
+
+def charged(manifest: Json) -> dict[str, list[Resources]]:
+    """The same as the job's reader has it."""
+    return {one.name: [one.requests] * one.count for one in read_unchecked(manifest).pod_sets}
+
+
 def volumes(pod: Json) -> dict[str, set[str]]:
     """What kind each volume is of, by its name."""
     return {one["name"]: one.keys() - {"name"} for one in pod["spec"].get("volumes") or ()}
@@ -99,6 +130,10 @@ def differences(real: Json, ours: Json, case: Example) -> Json:
     given = {"account": ACCOUNTS.get(case.kind), "scheduler": SCHEDULERS.get(case.cluster)}
     found: Json = {name: (one[0], theirs[name][0]) for name, one in mine.items() if name in theirs}
     found = {name: both for name, both in found.items() if both[0] != both[1]}
+    sized = requests(real)
+    for name in requests(ours).keys() & sized.keys() - RESIZED.get(case.kind, set()):
+        if requests(ours)[name] != sized[name]:
+            found[f"requests of {name}"] = (requests(ours)[name], sized[name])
     if more := theirs.keys() - mine.keys() - added:
         found["containers"] = more
     if ports := {name: taken for name, (_, taken) in theirs.items() if any(taken)}:
@@ -128,6 +163,8 @@ def test_operators_make_the_pods_that_were_looked_at(fleet: RealFleet, tenant: s
 
     strange = {name: [differences(one, ours, case) for ours in expected] for name, one in seen.items()}
     assert {name: found for name, found in strange.items() if all(found)} == {}
+    if case.kind not in IN_WAVES:
+        _all_are_there(partial(fleet.members[case.cluster].pods, tenant), charged(whole.manifest))
 
 
 def _looked(member: Any, tenant: str, seen: dict[str, Json], expected: list[Json]) -> bool:
@@ -135,3 +172,17 @@ def _looked(member: Any, tenant: str, seen: dict[str, Json], expected: list[Json
     seen |= {one["metadata"]["name"]: one for one in member.pods(tenant)}
     found = [containers(one).keys() for one in seen.values()]
     return len(seen) > 0 and all(any(containers(one).keys() <= names for names in found) for one in expected)
+
+
+def _all_are_there(pods: Callable[[], list[Json]], wanted: dict[str, list[Resources]]) -> None:
+    """So many of each pod set, of that size: operators make some of them later than others."""
+    there: dict[str, list[Resources]] = {}
+
+    def look() -> bool:
+        there.clear()
+        there.update(sizes(pods()))
+        return there == wanted
+
+    with suppress(AssertionError):  # the next line shows what differs
+        until(look, "the pods of every pod set")
+    assert there == wanted

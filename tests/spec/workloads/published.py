@@ -1,4 +1,4 @@
-"""The example jobs that operators publish with their sources.
+"""The example jobs that operators publish with their sources, and the schedules of jobs.
 
 `python -m tests.spec.workloads.published` writes our verdict on each of them down, by its name; the
 examples themselves are not kept here.
@@ -7,7 +7,6 @@ examples themselves are not kept here.
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -19,11 +18,17 @@ from fairway.wire.workload import Toleration
 from fairway.workloads.kinds import registry
 from fairway.workloads.reading.parse import with_name
 from fairway.workloads.references import Find, Reference, Referenced, referenced
+from fairway.workloads.schedules.registry import SCHEDULES
 from tests.cases.pod_flaws import Json
 from tests.mappings import every_mapping
 
 VERDICTS = Path(__file__).parent / "fixtures" / "published" / "verdicts.yaml"
 ACCEPTED = "accepted"
+# No YAML: nobody can say what is in it.
+UNREADABLE = "unreadable"
+_JUDGED = registry.KINDS.keys() | SCHEDULES.keys()
+# What an API server has written into a schedule by the time that its first run is made.
+_APPLIED = {"namespace": "default", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"}
 
 
 def source(module: str) -> Path:
@@ -58,18 +63,32 @@ def _allowed(job: Json) -> Tenancy:
     )
 
 
-def verdict(job: Json, find: Find, may: Callable[[Json], Tenancy] = _nothing) -> str:
-    """`accepted`, or the first field that is refused with the cause, or with what of a TenantProfile would allow it."""
-    made = registry.KINDS[f"{job['kind']}.{job['apiVersion']}"].written_out(with_name(job, "x"), find)
+def verdict(job: Json | None, find: Find, may: Callable[[Json], Tenancy] = _nothing) -> str:
+    """`accepted`, or the first field that is refused with the cause, or with what of a TenantProfile would allow it. Of
+    a schedule: what is said of it, or of its first run."""
+    if job is None:
+        return UNREADABLE
     try:
+        one = _first_run(job) if _kind(job) in SCHEDULES else with_name(job, "x")
+        made = registry.KINDS[_kind(one)].written_out(one, find)
         if made.wrong:
             raise Refused(*made.wrong)
-        registry.read(made.manifest, may=lambda _: may(job))
+        registry.read(made.manifest, may=lambda _: may(one))
     except Refused as error:
         return "; ".join(
             dict.fromkeys(f"{one.code.value} {one.field} ({_allowing(one.remedy)})" for one in error.reasons)
         )
     return ACCEPTED
+
+
+def _first_run(schedule: Json) -> Json:
+    """As the hub makes it. Raises Refused for a schedule that it does not take."""
+    kind = SCHEDULES[_kind(schedule)]
+    applied = {**schedule, "metadata": {**_APPLIED, **schedule["metadata"]}}
+    known = kind.read(applied)
+    at = known.next(known.since)
+    assert at is not None, "an example that never runs is none"
+    return kind.run_of(applied, at)
 
 
 def _allowing(remedy: str) -> str:
@@ -81,9 +100,10 @@ def _at(words: list[str]) -> int:
     return words.index("TenantProfile") if "TenantProfile" in words else -1
 
 
-def _jobs(module: Path) -> Iterator[tuple[str, Json]]:
+def _jobs(module: Path) -> Iterator[tuple[str, Json | None]]:
+    """None stands for what cannot be read."""
     for path in _examples(module):
-        found = [one for one in _documents(path) if _kind(one) in registry.KINDS]
+        found = [one for one in documents(path) if one is None or _kind(one) in _JUDGED]
         for number, one in enumerate(found, 1):
             yield f"{path.relative_to(module)}{f' ({number})' if len(found) > 1 else ''}", one
 
@@ -91,7 +111,8 @@ def _jobs(module: Path) -> Iterator[tuple[str, Json]]:
 def _templates(module: Path) -> dict[Reference, Referenced]:
     """What jobs refer to, where they are applied together."""
     kinds = registry.referred_kinds()
-    found = [one for path in _examples(module) for one in _documents(path) if _kind(one) in kinds]
+    every = (one for path in _examples(module) for one in documents(path))
+    found = [one for one in every if one is not None and _kind(one) in kinds]
     return {one.reference: one for one in (referenced(_kind(each), each) for each in found)}
 
 
@@ -103,11 +124,16 @@ def _kind(one: Json) -> str:
     return f"{one.get('kind')}.{one.get('apiVersion')}"
 
 
-def _documents(path: Path) -> list[dict[str, Any]]:
+def documents(path: Path) -> list[Json | None]:
+    """Up to what cannot be read, for which None stands: behind it nobody knows where a document begins."""
+    found: list[Json | None] = []
     try:
-        return [one for one in yaml.load_all(path.read_text(), yaml.CSafeLoader) if isinstance(one, dict)]
+        for one in yaml.load_all(path.read_text(), yaml.CSafeLoader):
+            if isinstance(one, dict):
+                found.append(one)
     except yaml.YAMLError:
-        return []  # a template of a chart, or a text about YAML
+        found.append(None)
+    return found
 
 
 if __name__ == "__main__":

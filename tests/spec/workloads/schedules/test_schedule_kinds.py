@@ -6,7 +6,7 @@ import pytest
 
 from fairway.wire.reasons import Refused
 from fairway.workloads.schedules.registry import SCHEDULES
-from fairway.workloads.schedules.schedule import FORBID, Schedule, millis
+from fairway.workloads.schedules.schedule import FORBID, Schedule, millis, stamp
 
 Json = dict[str, Any]
 CRON = "CronJob.batch/v1"
@@ -53,11 +53,40 @@ def test_what_is_forbidden_or_missed_is_as_its_controller_has_it() -> None:
     assert {key: one.same_names for key, one in found.items()} == {CRON: True, FLOW: True, SPARK: False}
 
 
+@pytest.mark.parametrize(("key", "field"), [(CRON, "timeZone"), (FLOW, "timezone"), (SPARK, "timeZone")])
+def test_its_hours_are_those_of_the_time_zone_that_it_names(key: str, field: str) -> None:
+    def due(**zone: str) -> list[str]:
+        """When it runs first in winter, in summer, and last before that."""
+        one = read(key, schedule="30 7 * * *", **zone)
+        winter = millis("2026-01-10T00:00:00Z")
+        summer = millis("2026-07-10T00:00:00Z")
+        found = (one.next(winter), one.next(summer), one.newest(winter, summer))
+        return [stamp(at) for at in found if at is not None]
+
+    assert due() == ["2026-01-10T07:30:00Z", "2026-07-10T07:30:00Z", "2026-07-09T07:30:00Z"]
+    assert due(**{field: "UTC"}) == due(**{field: "Local"}) == due()
+    assert due(**{field: "Asia/Kolkata"}) == ["2026-01-10T02:00:00Z", "2026-07-10T02:00:00Z", "2026-07-09T02:00:00Z"]
+    # Behind UTC by another number of hours in summer.
+    assert due(**{field: "America/New_York"}) == [
+        "2026-01-10T12:30:00Z",
+        "2026-07-10T11:30:00Z",
+        "2026-07-09T11:30:00Z",
+    ]
+
+
+def test_each_of_several_schedules_of_a_workflow_is_in_its_time_zone() -> None:
+    two = read(FLOW, schedule=None, schedules=["0 6 * * *", "0 18 * * *"], timezone="Asia/Tokyo")
+    found = [two.next(millis("2026-01-10T00:00:00Z")), two.next(millis("2026-01-10T09:00:00Z"))]
+    assert [stamp(at) for at in found if at is not None] == ["2026-01-10T09:00:00Z", "2026-01-10T21:00:00Z"]
+
+
 @pytest.mark.parametrize(
     ("key", "spec", "field"),
     [
         (CRON, {"schedule": "never"}, "spec.schedule"),
         (CRON, {"timeZone": "Mars/Base"}, "spec.timeZone"),
+        (FLOW, {"timezone": "Mars/Base"}, "spec.timezone"),
+        (SPARK, {"timeZone": "Mars/Base"}, "spec.timeZone"),
         (CRON, {"concurrencyPolicy": "Sometimes"}, "spec.concurrencyPolicy"),
         (CRON, {"jobTemplate": {}}, "spec.jobTemplate.spec"),
         (CRON, {"jobTemplate": {"spec": {"x": 1}, "metadata": {"labels": [1]}}}, "spec.jobTemplate.metadata.labels"),

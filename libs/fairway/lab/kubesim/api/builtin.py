@@ -78,6 +78,15 @@ _POD_GROUP = (
     replace(AGE, name="AGE"),
     Column("QUEUE", ".spec.queue", priority=1),
 )
+# Of scheduler-plugins.
+_PLUGINS_POD_GROUP = (
+    Column("Phase", ".status.phase"),
+    Column("MinMember", ".spec.minMember", "integer"),
+    Column("Running", ".status.running", "integer"),
+    Column("Succeeded", ".status.succeeded", "integer"),
+    Column("Failed", ".status.failed", "integer"),
+    AGE,
+)
 _WORKFLOW = (
     Column("Status", ".status.phase"),
     Column("Age", ".status.startedAt", "date"),
@@ -126,6 +135,10 @@ _RAY_CLUSTER = (
 JOBS = (
     _kind("kubeflow.org/v1", "PyTorchJob", columns=_TRAINING),
     _kind("kubeflow.org/v1", "TFJob", columns=_TRAINING),
+    _kind("kubeflow.org/v1", "XGBoostJob", columns=_TRAINING),
+    _kind("kubeflow.org/v1", "PaddleJob", columns=_TRAINING),
+    _kind("kubeflow.org/v1", "MXJob", columns=_TRAINING),
+    _kind("kubeflow.org/v1", "JAXJob", columns=_TRAINING),
     _kind("kubeflow.org/v2beta1", "MPIJob", columns=_TRAINING),
     _kind("kubeflow.org/v1", "MPIJob", columns=_TRAINING),
     _kind("sparkoperator.k8s.io/v1beta2", "SparkApplication", "sparkapp", columns=_SPARK),
@@ -134,6 +147,7 @@ JOBS = (
     _kind("scheduling.volcano.sh/v1beta1", "Queue", "q", namespaced=False),
     _kind("scheduling.volcano.sh/v1beta1", "PodGroup", "pg", "podgroup-v1beta1", columns=_POD_GROUP),
     _kind("scheduling.sigs.k8s.io/v1alpha1", "PodGroup"),
+    _kind("scheduling.x-k8s.io/v1alpha1", "PodGroup", "pg", "pgs", columns=_PLUGINS_POD_GROUP),
     _kind("argoproj.io/v1alpha1", "Workflow", "wf", status=False, columns=_WORKFLOW),
     _kind("argoproj.io/v1alpha1", "CronWorkflow", "cwf", "cronwf", status=False),
     _kind("sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "scheduledsparkapp"),

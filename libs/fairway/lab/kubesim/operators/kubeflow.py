@@ -1,7 +1,7 @@
-"""PyTorchJob, TFJob and MPIJob, as training-operator v1.8 (and mpi-operator for v2beta1) runs them.
+"""The jobs of kubeflow.org, as training-operator v1.8 (v1.9 for JAXJob, mpi-operator for v2beta1) runs them.
 
-The leader decides: Master, Chief, Launcher, else worker 0. One running pod of that role makes the
-job Running, also while the others are Pending: that trap is the real operator's.
+The leader decides: Master, Chief, Launcher, Scheduler, else the workers: of a TFJob worker 0, of the others all. One
+running pod of that role makes the job Running, also while the others are Pending: that trap is the real operator's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,8 @@ _COUNTS = {"active": ("Running",), "succeeded": ("Succeeded",), "failed": ("Fail
 
 class Kubeflow(msgspec.Struct, frozen=True):
     """One kind: where its replicas are, which roles lead (the first that is there), which never end by
-    themselves, and what the kind defaults."""
+    themselves, and what the kind defaults. `again`: a pod that failed is made anew where its role restarts on
+    failure."""
 
     kind: str
     replicas: str
@@ -43,6 +44,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
     endless: tuple[str, ...] = ()
     restart: str = "Never"
     clean: str = "None"
+    again: bool = True
 
     def __call__(self, view: OperatorView) -> Reconciled:
         """Creates what is missing, deletes what must go, and says what the status is now."""
@@ -133,7 +135,9 @@ class Kubeflow(msgspec.Struct, frozen=True):
         policy = self._policy(view, child)
         if phase(child) != "Failed":
             return False
-        return policy in ("OnFailure", "Always") or (policy == "ExitCode" and exit_code(child) >= 128)
+        if policy == "ExitCode":
+            return exit_code(child) >= 128
+        return self.again and policy in ("OnFailure", "Always")
 
     def _progress(self, view: OperatorView, status: Json, retrying: bool) -> Json:
         pods = alive(view.named("Pod").values())
@@ -163,7 +167,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
     def _succeeded(self, view: OperatorView, pods: list[Json]) -> bool:
         leader = self._leader(view)
         led = [one for one in pods if self._role(one) == leader.lower()]
-        if leader == "Worker" and self.kind == "PyTorchJob":
+        if leader == "Worker" and self.kind != "TFJob":
             wanted = int(self._sets(view).get("Worker", {}).get("replicas", 1))
             return wanted > 0 and count(led, "Succeeded") >= wanted
         first = [one for one in led if one["metadata"]["labels"]["training.kubeflow.org/replica-index"] == "0"]
@@ -185,3 +189,7 @@ class Kubeflow(msgspec.Struct, frozen=True):
 PYTORCH = Kubeflow("PyTorchJob", "pytorchReplicaSpecs", ("Master",), restart="OnFailure")
 TENSORFLOW = Kubeflow("TFJob", "tfReplicaSpecs", ("Chief", "Master"), endless=("PS", "Evaluator"), clean="Running")
 MPI = Kubeflow("MPIJob", "mpiReplicaSpecs", ("Launcher",), endless=("Worker",))
+XGBOOST = Kubeflow("XGBoostJob", "xgbReplicaSpecs", ("Master",), again=False)
+PADDLE = Kubeflow("PaddleJob", "paddleReplicaSpecs", ("Master",), restart="OnFailure")
+MXNET = Kubeflow("MXJob", "mxReplicaSpecs", ("Scheduler",), again=False)
+JAX = Kubeflow("JAXJob", "jaxReplicaSpecs", ())

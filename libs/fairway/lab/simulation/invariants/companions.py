@@ -7,6 +7,7 @@ from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.members.controllers import attempt_of
 from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.people.hub_companions import CANARY, REFS, templates
+from fairway.wire.subjects import STREAMS
 from fairway.workloads.companions.named import KINDS, Named
 from fairway.workloads.companions.sent import COMPANION_LABEL
 
@@ -38,13 +39,12 @@ def _in_member(member: SimulatedMember) -> Found:
 
 
 def _told(fleet: SimulatedFleet) -> Found:
-    """No byte of a Secret is in the record or in the store."""
-    canary = CANARY.encode()
-    for stream in ("IN", "JOBS", "CLUSTERS", "CONFIG", "DLQ"):
-        if any(canary in one.data for one in fleet.bus.stored(stream)):
+    """No byte of a Secret is in any stream or in the store, as it is or in base64."""
+    for stream in (one.name for one in STREAMS):
+        if any(CANARY.is_in(one.data) for one in fleet.bus.stored(stream)):
             yield "secret", "", f"what a Secret holds is in stream {stream}"
     for table, held in sorted(fleet.store.rows.items()):
-        if any(canary in row.data for row in held.values()):
+        if any(CANARY.is_in(row.data) for row in held.values()):
             yield "secret", "", f"what a Secret holds is in table {table}"
 
 

@@ -1,16 +1,16 @@
 """What jobs of the hub name: every tenant has a ConfigMap and a Secret there, and changes them now and then."""
 
-from base64 import b64encode
 from random import Random
 from typing import Any
 
+from fairway.lab.canary import Canary
 from fairway.lab.simulation.hub.cluster import SimulatedHub
 from fairway.lab.simulation.people.users import TENANTS
 from fairway.workloads.companions.named import CONFIG_MAP, SECRET
 
 Json = dict[str, Any]
 # Stands in every Secret, and may stand nowhere but in clusters.
-CANARY = b64encode(b"canary of a simulated fleet, 4b1d").decode()
+CANARY = Canary("canary of a simulated fleet, 4b1d")
 NAMES = {CONFIG_MAP: "settings", SECRET: "db"}
 REFS = {CONFIG_MAP: "configMapRef", SECRET: "secretRef"}
 
@@ -26,7 +26,7 @@ class HubCompanions:
                 self._put(kind, tenant)
 
     def _put(self, kind: str, tenant: str) -> None:
-        data = {"version": str(self._rng.randrange(10**9)), "canary": CANARY if kind == SECRET else "none"}
+        data = {"version": str(self._rng.randrange(10**9)), "canary": CANARY.data if kind == SECRET else "none"}
         self._hub.put(kind, {"metadata": {"name": NAMES[kind], "namespace": tenant}, "data": data})
 
     async def change(self) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from fairway.lab.kubesim.api.store import Key
-from tests.contract.kubesim.test_members import conditions
+from tests.contract.kubesim.members.test_members import conditions
 from tests.support.kubesim import pods, simulated, submit, torch, true_conditions, until
 
 

@@ -1,9 +1,6 @@
 """Jobs in a simulated member cluster: placed, run and ended."""
 
-import asyncio
 from collections.abc import Callable
-
-import pytest
 
 from fairway.lab.kubesim import NodeGroup, SimCluster
 from fairway.lab.kubesim.api.store import Key
@@ -13,7 +10,6 @@ from tests.support.kubesim import (
     pods,
     remove,
     simulated,
-    single_pod,
     submit,
     template,
     torch,
@@ -36,14 +32,6 @@ def volcano(replicas: int, gpus: int, name: str = "j", **more: object) -> Json:
     return job("batch.volcano.sh/v1alpha1", "Job", {"minAvailable": replicas, "tasks": tasks, **more}, name)
 
 
-def workflow(*names: str) -> Json:
-    steps = [[{"name": name, "template": "one"}] for name in names]
-    one = {"name": "one", "container": {"image": "x"}, "metadata": template(run_for="5ms")["metadata"]}
-    return job(
-        "argoproj.io/v1alpha1", "Workflow", {"entrypoint": "all", "templates": [{"name": "all", "steps": steps}, one]}
-    )
-
-
 def conditions(*wanted: str) -> Callable[[Json], bool]:
     return lambda obj: set(wanted) <= true_conditions(obj)
 
@@ -64,70 +52,10 @@ def once(**behaviour: str) -> Json:
     return {**made, "spec": {**made["spec"], "restartPolicy": "Never"}}
 
 
-BATCH = {"parallelism": 2, "completions": 3, "template": once(run_for="5ms")}
-REPLICATED = [{"name": "w", "replicas": 2, "template": {"spec": {"template": template(run_for="5ms")}}}]
 RAY = {
     "headGroupSpec": {"template": template(run_for="5ms")},
     "workerGroupSpecs": [{"replicas": 2, "template": template()}],
 }
-HTTP = {"submissionMode": "HTTPMode", "shutdownAfterJobFinishes": True}
-TF = {role: {"replicas": 1, "template": template(run_for="5ms")} for role in ("PS", "Worker")}
-MPI = {role: {"replicas": 1, "template": template(run_for="5ms")} for role in ("Launcher", "Worker")}
-SPARK = {"driver": {"annotations": {"fairway.test/run-for": "5ms"}}, "executor": {"instances": 2}}
-
-
-@pytest.mark.parametrize(
-    ("manifest", "ends", "ran"),
-    [
-        pytest.param(torch(workers=2, run_for="5ms"), conditions("Succeeded"), 3, id="PyTorchJob"),
-        pytest.param(
-            job("kubeflow.org/v1", "TFJob", {"tfReplicaSpecs": TF}),
-            conditions("Succeeded"),
-            1,
-            id="TFJob, whose parameter server is deleted at the end",
-        ),
-        pytest.param(
-            job("kubeflow.org/v2beta1", "MPIJob", {"mpiReplicaSpecs": MPI, "runPolicy": {"cleanPodPolicy": "Running"}}),
-            conditions("Succeeded"),
-            1,
-            id="MPIJob, whose workers are deleted at the end",
-        ),
-        pytest.param(job("batch/v1", "Job", BATCH), conditions("Complete"), 3, id="Job"),
-        pytest.param(single_pod(run_for="5ms"), status("phase", "Succeeded"), 1, id="Pod"),
-        pytest.param(volcano(2, 8), status("state.phase", "Completed"), 2, id="Volcano Job"),
-        pytest.param(workflow("a", "b"), status("phase", "Succeeded"), 2, id="Workflow"),
-        pytest.param(
-            job("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": REPLICATED}),
-            status("terminalState", "Completed"),
-            2,
-            id="JobSet",
-        ),
-        pytest.param(
-            job("ray.io/v1", "RayJob", {"rayClusterSpec": RAY, "shutdownAfterJobFinishes": True}),
-            status("jobDeploymentStatus", "Complete"),
-            1,
-            id="RayJob, whose cluster is deleted at the end",
-        ),
-        pytest.param(
-            job("ray.io/v1", "RayJob", {"rayClusterSpec": RAY, **HTTP}),
-            status("jobStatus", "SUCCEEDED"),
-            0,
-            id="RayJob without a submitter",
-        ),
-        pytest.param(
-            job("sparkoperator.k8s.io/v1beta2", "SparkApplication", SPARK),
-            status("applicationState.state", "COMPLETED"),
-            1,
-            id="SparkApplication without its executors",
-        ),
-    ],
-)
-async def test_every_kind_runs_to_its_end(manifest: Json, ends: Callable[[Json], bool], ran: int) -> None:
-    async with simulated(nodes=2) as cluster:
-        key = submit(cluster, manifest)
-        await until(cluster, key, ends)
-        await asyncio.sleep(0)
-        assert list(pods(cluster).values()) == ["Succeeded"] * ran
 
 
 def uids(cluster: SimCluster) -> dict[str, str]:
