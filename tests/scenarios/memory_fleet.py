@@ -122,13 +122,18 @@ class Fleet:
 
     def services(self) -> dict[str, Service]:
         """Made anew, by name."""
+        return {service.name: service for name in LOOPS for service in self._composed(name)}
+
+    def _composed(self, name: str) -> list[Service]:
+        """With the rights of its own credential."""
+        bus = UserBus(self.bus, name)
 
         def world() -> World:
-            return World(self.bus, self.store.beside(), self.clock, "propagator")
+            return World(bus, self.store.beside(), self.clock, "propagator")
 
-        made = Composition(
+        return Composition(
             world,
-            UserBus(self.bus, *LOOPS),
+            bus,
             self.clock,
             self.catalog,
             self.meter,
@@ -136,8 +141,7 @@ class Fleet:
             KEY,
             queues=self.queues,
             recording=self.recording,
-        ).services(LOOPS)
-        return {service.name: service for service in made}
+        ).services([name])
 
     def recording(self, service: str) -> Recorder | None:
         self._recorders += 1

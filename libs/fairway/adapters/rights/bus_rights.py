@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from fairway.wire import subjects
-from fairway.wire.flow import AGENT, CONSUMERS, FLOW, GATEWAY, LOOPS, FlowRow, consumer
+from fairway.wire.flow import AGENT, CONSUMERS, FLOW, GATEWAY, HUB, LOOPS, FlowRow, consumer
 
 SETUP = "setup"
 OPERATOR = "operator"
@@ -25,7 +25,7 @@ _HISTORY: Mapping[str, tuple[str, ...]] = {
     subjects.CONFIG: (*LOOPS, GATEWAY, AGENT),
 }
 # Whoever reads a manifest by its place in the record.
-_MANIFESTS = ("admission", "propagator", "watcher")
+_MANIFESTS = ("admission", "propagator", "watcher", HUB)
 # Whoever calls members over the bus.
 _WITH_MEMBERS = ("propagator", "watcher", AGENT)
 # Of settings an agent says what its cluster is, and no more.

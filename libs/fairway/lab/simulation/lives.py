@@ -1,12 +1,12 @@
 """Which processes run, and what each is made of. Who dies comes back under the same name."""
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from fairway.adapters.memory.user_bus import UserBus
-from fairway.adapters.rights.bus_rights import credential_of
 from fairway.agent.service import Agent
 from fairway.agent.settings import AgentSettings
 from fairway.lab.simulation.hub.port import HubPort
@@ -113,17 +113,16 @@ class ProcessLives:
         fleet = self._fleet
         clock = ProcessClock(process)
         port = BusPort(process, fleet.bus, self._faults)
-        bus = UserBus(port, *names)
         catalog = Catalog()
         members = self._known[process.name] = Members()
         for name in fleet.joined:
             self._make_known(process, name)
         owner = ProcessIds(process, life)
 
-        def world(service: str = "") -> World:
-            own = UserBus(port, credential_of(service)) if service else bus
+        def world(service: str) -> World:
             store = StorePort(process, fleet.store.beside(), fleet.reach)
-            return World(bus=own, store=store, clock=clock, owner=owner.new(), pace=self._plan.pace)
+            bus = UserBus(port, service)
+            return World(bus=bus, store=store, clock=clock, owner=owner.new(), pace=self._plan.pace)
 
         def recording(service: str) -> Recorder | None:
             """Not over the process' own port: what goes wrong there would be drawn from the seed."""
@@ -132,12 +131,17 @@ class ProcessLives:
 
         reads = {"hub", "propagator"} if self._plan.companions else {"hub"}
         hub = HubPort(process, fleet.hub, self._faults) if fleet.hub and reads & {*names} else None
-        given = Composition(world, bus, clock, catalog, self._meter, members, KEY, hub=hub, recording=recording)
+
+        def loops(name: str) -> list[Loop]:
+            """Each service with the rights of its own credential, whatever shares its process."""
+            ports = (partial(world, name), UserBus(port, name), clock)
+            given = Composition(*ports, catalog, self._meter, members, KEY, hub=hub, recording=recording)
+            return [Loop(one, world(name), self._meter) for one in given.services([name])]
 
         async def runs() -> None:
-            following = asyncio.create_task(catalog.run(bus, clock))
+            following = asyncio.create_task(catalog.run(UserBus(port, *names), clock))
             await catalog.known.wait()
-            loops = [Loop(one, world(one.name), self._meter) for one in given.services(names)]
-            await asyncio.gather(following, *(loop.run() for loop in loops))
+            made = [loop for name in names for loop in loops(name)]
+            await asyncio.gather(following, *(loop.run() for loop in made))
 
         process.start(runs())
