@@ -22,10 +22,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
-from fairway.adapters.logins import RightsRefused
 from fairway.domain.text.decoding import decoder
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.composition import Act
+from fairway.process.failed_part import part_failed
 from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.http_server import ListeningServer, config, told_to_end
 from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scope, Send
@@ -38,10 +38,6 @@ from fairway.runtime.vital_tasks import ended, fail, vital
 from fairway.wire import asks
 
 log = structlog.get_logger()
-# What the other parts get to end in order when one has failed, in seconds.
-_LAST_S = 10.0
-# And when it may not do its work: nobody else would do it as long as this one tries.
-_AT_ONCE_S = 0.2
 # What all get when the process is told to end: less than `docker stop` waits before it kills.
 _END_S = 5.0
 _asked = decoder(asks.QueueAsk)
@@ -172,7 +168,7 @@ async def _work(process: Process, servers: tuple[ListeningServer, ListeningServe
     host = process.settings.http_host
     if not process.url and host not in ("0.0.0.0", "::"):
         process.url = server.address
-    asyncio.get_running_loop().set_exception_handler(_failed)
+    asyncio.get_running_loop().set_exception_handler(part_failed)
     parts = process.parts = await build(process.names, process.settings, process.act)
     calm_collector()
     try:
@@ -190,17 +186,6 @@ async def _work(process: Process, servers: tuple[ListeningServer, ListeningServe
                 ready({"ready": True, **addresses, "services": process.names})
     finally:
         await parts.close()
-
-
-def _failed(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Told of everything that nobody awaits. When a vital part fails, the process ends, whatever the other parts do;
-    whoever supervises it starts it anew."""
-    if context.get("vital"):
-        error = context["exception"]
-        log.error("a part failed: the process ends", part=context["vital"], exc_info=error)
-        loop.call_later(_AT_ONCE_S if isinstance(error, RightsRefused) else _LAST_S, os._exit, 1)
-    else:
-        loop.default_exception_handler(context)
 
 
 def calm_collector() -> None:

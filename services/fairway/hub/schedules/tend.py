@@ -109,8 +109,10 @@ def _made(known: ScheduleObject, heard: Heard[object], now: int) -> Decision:
 def _write(known: ScheduleObject, what: WorkDue, drop: tuple[str, ...]) -> RunWrite:
     one = known.one
     kind = SCHEDULES[one.kind]
-    left = [run for run in known.known_runs() if run.name not in drop]
     made = kind.run_of(known.newest.manifest, what.make) if what.make is not None else None
+    # One that is there already, made by who could not say so, does not give way to itself.
+    drop = tuple(name for name in drop if made is None or name != made["metadata"]["name"])
+    left = [run for run in known.known_runs() if run.name not in drop]
     status = kind.status(left, one.namespace)
     schedule, _ = known.read()
     if made is not None and what.make is not None and schedule is not None:

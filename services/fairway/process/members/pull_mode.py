@@ -27,10 +27,12 @@ from fairway.agent import Agent, AgentSettings
 from fairway.domain.events import message_id
 from fairway.domain.tenancy.profile import HOME
 from fairway.gateway.callers.hosts import Hosts
+from fairway.process.failed_part import part_failed
 from fairway.process.http_callers import own_hosts
 from fairway.process.http_server import ListeningServer, told_to_end
 from fairway.process.members.enrolment import follow_file, member_options
 from fairway.process.readiness import readiness
+from fairway.process.servers.logins import follow, logins
 from fairway.process.settings import Settings
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Bus, Clock, Outgoing, Unreachable
@@ -124,13 +126,17 @@ async def run_member(settings: Settings, ready: Callable[[dict[str, Any]], None]
     if not name:
         raise ValueError("which cluster is this? name it with --cluster")
     cluster, path = await _opened(name, settings)
+    asyncio.get_running_loop().set_exception_handler(part_failed)
     inbox = f"_INBOX_{subjects.token(name)}"
-    bus = await NatsBus.connect(settings.nats_url, f"fairway-member-{name}", inbox=inbox)
+    login = logins(settings).nats
+    bus = await NatsBus.connect(settings.nats_url, f"fairway-member-{name}", inbox=inbox, login=login)
     side = MemberSide(cluster, bus, settings)
     server = ListeningServer(_http(side, settings))
     tasks = [asyncio.create_task(one) for one in (side.run(), server.serve(), told_to_end())]
     if path is not None:
         tasks.append(asyncio.create_task(follow_file(path, cluster)))
+    if login is not None:
+        tasks.append(asyncio.create_task(follow(login, lambda: (bus.log_in_again,))))
     try:
         await asyncio.wait([asyncio.create_task(side.known.wait()), *tasks], return_when=asyncio.FIRST_COMPLETED)
         ready({"ready": side.known.is_set(), "cluster": name})

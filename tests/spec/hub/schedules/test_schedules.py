@@ -79,6 +79,17 @@ def test_what_the_hubs_own_controller_has_made_is_not_made_twice(hub: HubDriver)
     assert hub.submissions(hub_object(JOB, theirs)), "it is taken as any other job"
 
 
+def test_a_run_that_is_there_already_does_not_give_way_to_itself(hub: HubDriver) -> None:
+    """Its controller, or a process of Fairway whose call was cut off, has made it, and not said so in the status."""
+    hub.apply(cron(concurrencyPolicy="Replace"))
+    until(hub, FIRST + 500)
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "tick", "uid": "u-team-a-tick", "controller": True}
+    meta = {"ownerReferences": [owner], "uid": "theirs"}
+    hub.apply(hub_object(JOB, thing(JOB, name_at(FIRST), metadata=meta, spec={"template": POD})))
+    until(hub, FIRST + PATIENCE_MS + 1_000)
+    assert hub.hub.objects[JOB, "team-a", name_at(FIRST)]["metadata"]["uid"] == "theirs"
+
+
 def test_a_run_that_no_policy_selects_is_not_told_to_name_itself() -> None:
     one = HubDriver()
     one.apply(cron())
