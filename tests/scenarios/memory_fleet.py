@@ -127,21 +127,9 @@ class Fleet:
     def _composed(self, name: str) -> list[Service]:
         """With the rights of its own credential."""
         bus = UserBus(self.bus, name)
-
-        def world() -> World:
-            return World(bus, self.store.beside(), self.clock, "propagator")
-
-        return Composition(
-            world,
-            bus,
-            self.clock,
-            self.catalog,
-            self.meter,
-            Members(self.clusters),
-            KEY,
-            queues=self.queues,
-            recording=self.recording,
-        ).services([name])
+        ports = (lambda: World(bus, self.store.beside(), self.clock, "propagator"), bus, self.clock)
+        known = (self.catalog, self.meter, Members(self.clusters), KEY)
+        return Composition(*ports, *known, queues=self.queues, recording=self.recording).services([name])
 
     def recording(self, service: str) -> Recorder | None:
         self._recorders += 1
