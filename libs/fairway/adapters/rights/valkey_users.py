@@ -23,8 +23,9 @@ _WRITES = (
 
 
 def commands(credential: str) -> tuple[str, ...]:
-    """The door reads; an operator may have the working set made anew (`fairway rebuild`); services write."""
-    more = {GATEWAY: (), OPERATOR: ("del",)}.get(credential, _WRITES)
+    """The door reads; an operator may have the working set made anew (`fairway rebuild`), and the file of users read;
+    services write."""
+    more = {GATEWAY: (), OPERATOR: ("del", "acl|load")}.get(credential, _WRITES)
     return (*_CONNECT, *_READS, *more)
 
 

@@ -42,6 +42,9 @@ class _Credentials(CredentialProvider):
     def get_credentials(self) -> tuple[str, str]:
         return self._login.user(), self._login.password()
 
+    async def get_credentials_async(self) -> tuple[str, str]:
+        return self.get_credentials()
+
 
 def _address(url: str, login: LoginFile | None) -> str:
     """Without user and password, where the login says them: redis-py takes them from one place only."""
