@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import structlog
-from msgspec import Struct, field
+from msgspec import Struct
 
 from fairway.runtime import private_files
 from fairway.runtime.vital_tasks import fail
@@ -17,7 +17,7 @@ _LOOK_S = 1.0
 
 class Login(Struct, frozen=True):
     user: str
-    password: str = field(default="")
+    password: str
 
 
 class RightsRefused(BaseException):
@@ -33,6 +33,7 @@ class LoginFile:
         """ValueError says what is wrong with the file."""
         self.path = path
         self.last = self._read()
+        self._told = ""
 
     def user(self) -> str:
         return self._now().user
@@ -43,8 +44,11 @@ class LoginFile:
     def _now(self) -> Login:
         try:
             self.last = self._read()
+            self._told = ""
         except ValueError as error:
-            log.error("the former credential is used", cause=str(error))
+            if str(error) != self._told:
+                log.error("the former credential is used", cause=str(error))
+            self._told = str(error)
         return self.last
 
     def _read(self) -> Login:
@@ -61,13 +65,11 @@ class LoginFile:
             raise ValueError(f"{self.path} has to hold one line, USER:PASSWORD")
         return Login(user, password)
 
-    async def changed(self) -> None:
-        """Returns when the file says something else than who logged in last has read."""
-        while True:
-            before = self.last
+    async def changed(self, known: Login) -> Login:
+        """What the file says, as soon as that is something else."""
+        while (now := self._now()) == known:
             await asyncio.sleep(_LOOK_S)
-            if self._now() != before:
-                return
+        return now
 
 
 def refused(server: str, what: str) -> None:

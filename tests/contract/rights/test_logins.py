@@ -48,12 +48,12 @@ def test_a_password_may_hold_colons(tmp_path: Path) -> None:
 
 async def test_a_change_is_seen_within_two_seconds(tmp_path: Path) -> None:
     login = LoginFile(file(tmp_path, "queue:old\n"))
-    watch = asyncio.create_task(login.changed())
+    watch = asyncio.create_task(login.changed(login.last))
     await asyncio.sleep(0)
     other = file(tmp_path, "queue:new\n").rename(tmp_path / "draft")
     os.replace(other, tmp_path / "nats")
     async with asyncio.timeout(2):
-        await watch
+        assert await watch == Login("queue", "new")
     assert login.password() == "new"
 
 

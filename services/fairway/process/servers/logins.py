@@ -32,7 +32,8 @@ def logins(settings: Settings) -> Logins:
 
 async def follow(login: LoginFile, connections: Callable[[], Sequence[Again]]) -> None:
     """Has `connections` log in again whenever the file says something else."""
+    known = login.last
     while True:
-        await login.changed()
-        log.info("credential changed", file=str(login.path), user=login.last.user)
+        known = await login.changed(known)
+        log.info("credential changed", file=str(login.path), user=known.user)
         await asyncio.gather(*(again() for again in connections()))
