@@ -53,21 +53,23 @@ def none_active(self: ScheduleKind, runs: Sequence[Run], namespace: str) -> list
 
 
 WORK = work_due.work_due
+# In which the hub's service is away for longer than a run may be late.
+LONG = RunPlan(30, 0.6, profile="rough", jobs=12, hub=True, schedules=True)
 # What is replaced by what, and where it is found.
-FAULTS: dict[str, tuple[tuple[object, str, object], tuple[str, int]]] = {
-    "what forbids a run is not looked at": ((known_schedules, "work_due", nothing_forbidden), ("calm", 0)),
-    "a suspended schedule runs": ((known_schedules, "work_due", never_suspended), ("calm", 0)),
-    "a run is made however late it is": ((work_due, "_too_late", lambda known, late, patience: False), ("hostile", 20)),
-    "nobody looks again": ((tend, "_again", lambda known, what, now: None), ("rough", 0)),
-    "old runs stay": ((work_due, "_old", lambda known, runs: ()), ("calm", 0)),
-    "its status does not say when it ran last": ((ScheduleKind, "made", unwritten), ("rough", 2)),
-    "its status does not say what is under way": ((ScheduleKind, "_active", none_active), ("calm", 4)),
-    "a run has the name of the next one": ((CronJob, "run_of", later), ("calm", 0)),
+FAULTS: dict[str, tuple[tuple[object, str, object], RunPlan]] = {
+    "what forbids a run is not looked at": ((known_schedules, "work_due", nothing_forbidden), plan(0, "calm")),
+    "a suspended schedule runs": ((known_schedules, "work_due", never_suspended), plan(0, "calm")),
+    "a run is made however late it is": ((work_due, "_too_late", lambda known, late, patience: False), LONG),
+    "nobody looks again": ((tend, "_again", lambda known, what, now: None), plan(0, "rough")),
+    "old runs stay": ((work_due, "_old", lambda known, runs: ()), plan(0, "calm")),
+    "its status does not say when it ran last": ((ScheduleKind, "made", unwritten), plan(2, "rough")),
+    "its status does not say what is under way": ((ScheduleKind, "_active", none_active), plan(4, "calm")),
+    "a run has the name of the next one": ((CronJob, "run_of", later), plan(0, "calm")),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_it_is_found_when(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    change, (profile, seed) = FAULTS[fault]
+    change, where = FAULTS[fault]
     monkeypatch.setattr(*change)
-    assert "run" in {one.rule for one in simulate(plan(seed, profile)).violations}
+    assert "run" in {one.rule for one in simulate(where).violations}
