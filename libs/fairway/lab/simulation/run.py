@@ -128,17 +128,22 @@ class _Run:
                 self._hub.look()
 
     async def _quiet(self) -> None:
-        """Nothing goes wrong any more; all that may still happen, happens."""
+        """Nothing goes wrong any more; all that may still happen, happens. As long as jobs end, others wait for
+        room."""
         fleet = self._fleet
         self._faults.clear(self._fleet.clock.now())
         for process in fleet.processes.there.values():
             process.resume()
         if self._hub is not None:
             await self._hub.run_on()
+        ended = 0
         end = asyncio.get_running_loop().time() + LIVENESS_S
         while asyncio.get_running_loop().time() < end and not self._witness.breaches:
             await asyncio.sleep(_LOOK_S)
             known = rows(fleet)
+            before, ended = ended, sum(job.ended for job in known.values())
+            if ended > before:
+                end = asyncio.get_running_loop().time() + LIVENESS_S
             answered = known.keys() >= set(self._witness.submitted.values())
             over = all((job.ended and not job.removing) or rests(job) for job in known.values())
             if known and answered and over and (self._hub is None or self._hub.settled()):
