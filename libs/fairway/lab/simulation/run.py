@@ -141,8 +141,8 @@ class _Run:
         while asyncio.get_running_loop().time() < end and not self._witness.breaches:
             await asyncio.sleep(_LOOK_S)
             known = rows(fleet)
-            before, ended = ended, sum(job.ended for job in known.values())
-            if ended > before:
+            if (count := sum(job.ended for job in known.values())) > ended:
+                ended = count
                 end = asyncio.get_running_loop().time() + LIVENESS_S
             answered = known.keys() >= set(self._witness.submitted.values())
             over = all((job.ended and not job.removing) or rests(job) for job in known.values())
