@@ -62,6 +62,24 @@ def test_made_again_they_keep_their_passwords_but_for_what_is_renewed(tmp_path: 
     assert [name for name in before if before[name] != after[name]] == ["queue"]
 
 
+def test_a_process_that_was_named_once_is_let_in_whenever_they_are_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    run("credentials", str(folder), "--process", "pair=queue,quota")
+    before = passwords(folder)["pair"].strip().partition(":")[2]
+    assert run("credentials", str(folder), "--renew", "queue").exit_code == 0
+    assert f'user: "pair", password: "{before}"' in (folder / "nats/services.conf").read_text()
+    assert "user pair on #" in (folder / "valkey/users.acl").read_text()
+    assert run("credentials", str(folder), "--renew", "pair").exit_code == 0
+    assert passwords(folder)["pair"].strip().partition(":")[2] != before
+
+
+def test_a_list_of_processes_that_is_none_is_said(tmp_path: Path) -> None:
+    run("credentials", str(tmp_path / "made"))
+    (tmp_path / "made/processes.json").write_text("{")
+    done = run("credentials", str(tmp_path / "made"))
+    assert done.exit_code == 2 and "processes.json cannot be read" in done.output
+
+
 WRONG = {
     "a service that is none": (("--process", "pair=queue,nobody"), "names nobody, which is no service"),
     "no service": (("--process", "pair="), "names no service"),

@@ -4,9 +4,12 @@ import asyncio
 import os
 from pathlib import Path
 
+import nats.errors
 import pytest
+import structlog
 
 from fairway.adapters.logins import Login, LoginFile
+from fairway.adapters.nats.server_addresses import Complaints
 
 
 def file(folder: Path, text: str, mode: int = 0o600) -> Path:
@@ -61,3 +64,13 @@ def test_while_it_cannot_be_read_what_it_said_last_counts(tmp_path: Path) -> Non
     login = LoginFile(path := file(tmp_path, "queue:old\n"))
     path.unlink()
     assert (login.user(), login.password()) == ("queue", "old")
+
+
+async def test_a_server_that_turns_us_out_is_told_of_once_and_not_at_every_try() -> None:
+    complaints = Complaints()
+    with structlog.testing.capture_logs() as lines:
+        for _ in range(5):
+            await complaints.hear(nats.errors.Error("nats: 'Authorization Violation'"))
+        await complaints.hear(nats.errors.Error("nats: 'user authentication revoked'"))
+        await complaints.hear(ConnectionRefusedError("nobody is there"))
+    assert [line["cause"] for line in lines] == ["'Authorization Violation'", "'user authentication revoked'"]

@@ -22,7 +22,7 @@ from fairway.adapters.nats.credit import Budget
 from fairway.adapters.nats.headers import Guarded
 from fairway.adapters.nats.history import HistoryQuery, told
 from fairway.adapters.nats.publisher import Publisher
-from fairway.adapters.nats.server_addresses import addresses, complained, inbox_of
+from fairway.adapters.nats.server_addresses import Complaints, addresses, inbox_of
 from fairway.runtime.ports import Delivery, Outgoing, Source, Unreachable
 from fairway.wire.subjects import STREAMS, Stream
 
@@ -71,7 +71,7 @@ class NatsBus:
             "allow_reconnect": True,
             "disconnected_cb": disconnected,
             "reconnected_cb": reconnected,
-            "error_cb": complained,
+            "error_cb": Complaints().hear,
             "pending_size": 16 * 2**20,
             "ping_interval": 10,
             "max_outstanding_pings": 2,

@@ -1,5 +1,6 @@
 """Where the servers of NATS are, who comes to them, and what they complain of."""
 
+import asyncio
 from urllib.parse import urlsplit
 
 import structlog
@@ -11,6 +12,8 @@ from fairway.wire import subjects
 
 log = structlog.get_logger()
 _EVERYBODYS = "_INBOX"
+# The same complaint is told again after so many seconds.
+_AGAIN_S = 10.0
 # What a server says to whom it does not know.
 _TURNED_OUT = ("authorization", "authentication", "revoked")
 
@@ -26,12 +29,27 @@ def inbox_of(url: str, login: LoginFile | None) -> str:
     return inbox(user) if user and subjects.token(user) == user else _EVERYBODYS
 
 
-async def complained(error: Exception) -> None:
-    """That a connection is lost shows in `connected` and in the time-outs of calls; the library's default prints each
-    error."""
-    text = str(error).removeprefix("nats: ")
-    if NOT_ALLOWED in text.lower():
-        refused("NATS", text)
-    elif any(word in text.lower() for word in _TURNED_OUT):
+class Complaints:
+    """What the server of one connection complains of. That a connection is lost shows in `connected` and in the
+    time-outs of calls; the library's default prints each error."""
+
+    def __init__(self) -> None:
+        self._told = ""
+        self._again = 0.0
+
+    async def hear(self, error: Exception) -> None:
+        text = str(error).removeprefix("nats: ")
+        if NOT_ALLOWED in text.lower():
+            refused("NATS", text)
+        elif any(word in text.lower() for word in _TURNED_OUT):
+            self._turned_out(text)
+
+    def _turned_out(self, text: str) -> None:
+        """Who is turned out tries again several times a second."""
+        now = asyncio.get_running_loop().time()
+        if text == self._told and now < self._again:
+            return
+        self._told = text
+        self._again = now + _AGAIN_S
         remedy = "FAIRWAY_CREDENTIALS_DIR, or FAIRWAY_NATS_URL, has to hold a user and a password that the server knows"
         log.error("NATS lets nobody in by this credential", cause=text, remedy=remedy)

@@ -2,12 +2,14 @@
 
 Below one folder: `nats/services.conf` and `valkey/users.acl` for the servers, and for each process a folder that its
 FAIRWAY_CREDENTIALS_DIR names, with a file `nats` and a file `valkey`, each `USER:PASSWORD`. Valkey is given the hash
-of a password only.
+of a password only. `processes.json` keeps which services share a process.
 """
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+
+import msgspec
 
 from fairway.adapters.logins import LoginFile
 from fairway.adapters.rights import bus_rights
@@ -19,17 +21,20 @@ from fairway.wire import subjects
 _BYTES = 32
 NATS = "nats"
 VALKEY = "valkey"
+_PROCESSES = "processes.json"
 Processes = Mapping[str, tuple[str, ...]]
 
 
 def write(folder: Path, processes: Processes, renew: Collection[str] = (), more: tuple[str, str] = ("", "")) -> None:
-    """For each credential of the tables, and for each of `processes`: those that run several services, by name. What
-    has a password keeps it, unless it is in `renew`. `more` are further users, as NATS and as Valkey has them.
-    ValueError for a name that is none, or a file that cannot be read."""
+    """For each credential of the tables, and for each of `processes`: those that run several services, by name, beside
+    those that were given before: they still run. What has a password keeps it, unless it is in `renew`. `more` are
+    further users, as NATS and as Valkey has them. ValueError for a name that is none, or a file that cannot be read."""
     private_files.folder(folder)
+    processes = {**_known(folder), **processes}
     names = {*bus_rights.CREDENTIALS, *processes}
     if unknown := sorted({*renew} - names):
         raise ValueError(f"there is no credential {', '.join(unknown)}; choose from {', '.join(sorted(names))}")
+    private_files.write(folder / _PROCESSES, msgspec.json.format(msgspec.json.encode(processes)))
     passwords = {name: _password(folder / name, name, name in renew) for name in sorted(names)}
     with_valkey = {name: word for name, word in passwords.items() if _in_valkey(name, processes)}
     for name, word in passwords.items():
@@ -43,6 +48,14 @@ def write(folder: Path, processes: Processes, renew: Collection[str] = (), more:
     ):
         private_files.folder((folder / server).parent)
         private_files.write(folder / server, text)
+
+
+def _known(folder: Path) -> dict[str, tuple[str, ...]]:
+    path = folder / _PROCESSES
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, tuple[str, ...]]) if path.exists() else {}
+    except (msgspec.DecodeError, OSError) as error:
+        raise ValueError(f"{path} cannot be read: {error}; remove it, and name each process with --process") from None
 
 
 def read_processes(given: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from typing import cast
 from faststream.nats import NatsBroker
 from faststream.nats.security import NatsUserPassword
 
-from fairway.adapters.nats.server_addresses import addresses, complained, inbox_of
+from fairway.adapters.nats.server_addresses import Complaints, addresses, inbox_of
 from fairway.process.servers.logins import logins
 from fairway.process.settings import Settings
 
@@ -21,7 +21,7 @@ def control_plane(settings: Settings, closed: Callable[[], Awaitable[None]]) -> 
         addresses(settings.nats_url),
         security=security,
         inbox_prefix=inbox_of(settings.nats_url, login),
-        error_cb=complained,
+        error_cb=Complaints().hear,
         closed_cb=closed,
         max_reconnect_attempts=-1,
         reconnect_time_wait=1,

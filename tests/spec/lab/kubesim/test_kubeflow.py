@@ -58,15 +58,6 @@ JAX = roles("jaxjobs", "jaxReplicaSpecs", "Worker")
         pytest.param(JAX, {"worker_0": "Running"}, {"Created", "Running"}, id="JAX: one worker is running"),
         pytest.param(JAX, {"worker_0": "Succeeded"}, {"Created"}, id="JAX: one of two workers"),
         pytest.param(JAX, {"worker": "Succeeded"}, {"Created", "Succeeded"}, id="JAX: both workers"),
-    ],
-)
-def test_the_other_kinds_of_kubeflow(given: tuple[str, Json], phases: dict[str, str], want: set[str]) -> None:
-    assert told(reconcile(given, **phases)) == want
-
-
-@pytest.mark.parametrize(
-    ("given", "phases", "want"),
-    [
         pytest.param(torch(), {}, {"Created"}, id="no pod yet: created"),
         pytest.param(torch(), {"master": "Running"}, {"Created", "Running"}, id="the master alone is running"),
         pytest.param(torch(), {"worker": "Running"}, {"Created"}, id="workers without their master are not"),
