@@ -31,9 +31,10 @@ def hold_back(meddler: Meddler) -> None:
 def test_a_job_that_ends_behind_a_stalled_watch_is_noticed_once_its_silence_is_not_trusted(
     fleet: Troubled, tenant: str, spoil: Callable[[Meddler], None]
 ) -> None:
-    fleet.submit(tenant, "unseen", ["near"], run_for="4s")
+    fleet.submit(tenant, "unseen", ["near"], run_for="never")
     until(lambda: fleet.job(tenant, "unseen")["state"] == "running", "it runs")
     fleet.spoil("near", spoil)
+    fleet.finish("near", tenant, "unseen")
 
     def ended() -> bool:
         return bool(((fleet.there("near", tenant, "unseen") or {}).get("status") or {}).get("succeeded"))

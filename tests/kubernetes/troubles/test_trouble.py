@@ -178,12 +178,13 @@ def test_a_member_that_fails_for_a_while_gets_the_job_once_it_is_well(fleet: Tro
         refused.append(request.method)
         return refusal(code, {401: "Unauthorized", 500: "InternalError"}.get(code, "ServiceUnavailable"))
 
-    fleet.submit(tenant, "before", ["near"], run_for="6s")
+    fleet.submit(tenant, "before", ["near"], run_for="never")
     until(lambda: fleet.job(tenant, "before")["state"] == "running", "one runs")
     fleet.meddlers["near"].fault = failing
     fleet.spoil("near", lambda meddler: meddler.cut())
     fleet.submit(tenant, "after", ["near"], run_for="1s")
     until(lambda: len(refused) > 3, "it was refused")
+    fleet.finish("near", tenant, "before")
     fleet.restore()
     fleet.ends(tenant, "before")
     fleet.ends(tenant, "after")
@@ -192,7 +193,7 @@ def test_a_member_that_fails_for_a_while_gets_the_job_once_it_is_well(fleet: Tro
 
 def test_a_member_that_is_killed_and_has_forgotten_catches_up_when_it_is_back(fleet: Troubled, tenant: str) -> None:
     for number in range(3):
-        fleet.submit(tenant, f"runs-{number}", ["near"], run_for="5s")
+        fleet.submit(tenant, f"runs-{number}", ["near"], run_for="never")
     for number in range(3):
         until(lambda number=number: fleet.job(tenant, f"runs-{number}")["state"] == "running", "all run")
     uids = [fleet.there("near", tenant, f"runs-{number}")["metadata"]["uid"] for number in range(3)]
@@ -200,6 +201,8 @@ def test_a_member_that_is_killed_and_has_forgotten_catches_up_when_it_is_back(fl
     fleet.submit(tenant, "later", ["near"], run_for="1s")
     fleet.own.compact()
     fleet.own.start_api("near")
+    for number in range(3):
+        fleet.finish("near", tenant, f"runs-{number}")
     for name in ("runs-0", "runs-1", "runs-2", "later"):
         fleet.ends(tenant, name, 90)
     assert [fleet.there("near", tenant, f"runs-{number}")["metadata"]["uid"] for number in range(3)] == uids

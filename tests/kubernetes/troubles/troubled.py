@@ -108,6 +108,15 @@ class Troubled:
     def there(self, member: str, tenant: str, name: str) -> Json | None:
         return self.members[member].get(f"{JOBS.format(tenant)}/{name}")
 
+    def finish(self, member: str, tenant: str, name: str) -> None:
+        """Ends what runs until it is told: a job submitted with `run_for="never"`."""
+        pods = f"v1/namespaces/{tenant}/pods"
+        for pod in self.members[member].items(pods):
+            meta = pod["metadata"]
+            if meta.get("labels", {}).get("batch.kubernetes.io/job-name") == name:
+                told = {"metadata": {"annotations": {"fairway.test/run-for": "1ms"}}}
+                self.members[member].patch(f"{pods}/{meta['name']}", told)
+
     def where(self, tenant: str, name: str) -> list[str]:
         return [member for member in MEMBERS if self.there(member, tenant, name)]
 
