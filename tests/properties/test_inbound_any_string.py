@@ -31,12 +31,12 @@ encode = msgspec.json.Encoder().encode
 def heard(subject: str, message: Any, name: str) -> Heard:
     """As it comes from the bus: encoded, and decoded by the service."""
     data = encode(message)
-    decoded = service().consumers[0].decoder.decode(data)
+    decoded = service(Catalog()).consumers[0].decoder.decode(data)
     return Heard(name, decoded, 7, 50, size=len(data), subject=subject)
 
 
 def said(one: Heard) -> Any:
-    view = InboundMemory()
+    view = InboundMemory(Catalog())
     view.wants([one], 5)
     (step,) = decide(view, one, 5).steps
     (say,) = step.events

@@ -35,13 +35,19 @@ class Asked(Struct, frozen=True):
 
 
 class Submission(Struct, frozen=True):
-    """`digest` is the one that admission works out for the same bytes; `key` is the client's row in the store."""
+    """`digest` is the one that admission works out for the same bytes; `key` is the client's row in the store; `size`
+    is what counts for its tenant's bytes."""
 
     job: str
     tenant: str
     key: str
     digest: str
     say: Say
+
+    @property
+    def size(self) -> int:
+        assert isinstance(self.say.message, wire.Manifested), "that is what a submission says"
+        return size_of(self.say.message)
 
 
 def submission(asked: Asked, who: Actor, now: int, hub: wire.HubRef | None = None, again: bool = False) -> Submission:
@@ -70,6 +76,11 @@ def as_said(message: wire.Submitted, again: bool = False) -> Submission:
     name = message_id("submitted", message.tenant, *parts)
     say = Say(name, subjects.job(message.verb, message.tenant), message)
     return Submission(message.job, message.tenant, f"{message.tenant}/{message.client}", digest, say)
+
+
+def size_of(message: wire.Manifested) -> int:
+    """What its tenant is charged for it, in bytes: the manifest and the policies that came along."""
+    return len(bytes(message.manifest)) + sum(len(bytes(one)) for one in message.policies)
 
 
 def digest_of(message: wire.Manifested) -> str:

@@ -24,6 +24,7 @@ from fairway.wire.reasons import Code
 _BY_ITSELF: dict[Code, str] = {
     Code.TOO_MANY_PENDING: "jobs of its namespace go to a cluster or end: it is then submitted by itself",
     Code.TOO_FAST: "its turn comes: it is then submitted by itself",
+    Code.TOO_MANY_BYTES: "its namespace may submit so many bytes again: it is then submitted by itself",
 }
 _SELECTED = "a policy that is there is changed so that it selects it"
 _CHANGED = "its object is changed on the hub: it is looked at again at once"

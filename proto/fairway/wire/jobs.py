@@ -32,7 +32,7 @@ from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Wr
 
 
 class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
-    """A manifest arrived, with policies; said by doors: `who` asked, through which (`source`)."""
+    """A manifest arrived, with policies; `who` asked, through which `source`. If `refused` it only names the job."""
 
     verb = "submitted"
     manifest: Raw
@@ -41,6 +41,7 @@ class Submitted(JobMessage, frozen=True, kw_only=True, tag="submitted"):
     source: str = "bus"
     hub: HubRef | None = None
     who: Actor | None = None
+    refused: tuple[Reason, ...] = ()
 
 
 class Admitted(JobMessage, frozen=True, kw_only=True, tag="admitted"):
@@ -78,8 +79,7 @@ class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
 
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
     """Its turn. `charge` was added to every node of `path` in that commit; `woken_by`: enqueue, quota, room, reserved,
-    removal, settings, hold (is so no longer), revised, begin, or sweep (finds what was missed). Nobody else is sent to
-    freed `room` meanwhile."""
+    removal, settings, hold (no longer), revised, begin, or sweep (what was missed). No other goes to freed `room`."""
 
     verb = "dequeued"
     path: tuple[str, ...] = ()

@@ -76,6 +76,7 @@ class Code(StrEnum):
     # Refused at the door, or kept waiting before it: the tenant submits too much.
     TOO_MANY_PENDING = "TooManyPending"
     TOO_FAST = "TooFast"
+    TOO_MANY_BYTES = "TooManyBytes"
     # Refused at the door: what its pods ask for may hurt others, the quota or queue is somebody else's, or its
     # namespace is the system's.
     UNSAFE_POD = "UnsafePod"

@@ -113,19 +113,22 @@ class Stream(Struct, frozen=True):
 
 
 # JOBS has no age limit: it is the record from which everything else is rebuilt.
-# CLUSTERS forgets after ten minutes: an agent's next report says all that matters.
+# CLUSTERS forgets after ten minutes: an agent's next report says all that matters. Of what one cluster says so many
+# words are kept: a member in pull mode fills no disk, and where one is missing the agent is asked for a full report.
 # IN is the tenants' own: message ids that they choose meet no service's there. One tenant's meet another's, and a
 # server cannot be told to know none again: so for as short a time as it can, and a repeat is known by what is in it.
 # What was let in is in the record, so IN forgets after a day, and the oldest first: who floods it pushes out words of
-# tenants, never the record.
+# tenants, never the record; of what is said on one subject so many words are kept, so that those are first its own.
 # STATUS is for the hub's objects while their attempts live; a status that is an end is in the record. It forgets after
 # a day: whoever was away longer shows what comes next.
 # VIEWS is for who replays a decision a week later; its limits are settings (docs/operations.md).
+_REPORTS = 1 << 10
+_WORDS = 1 << 14
 RECORD = (
     Stream(JOBS, ("fairway.job.>",)),
-    Stream(CLUSTERS, ("fairway.cluster.>",), max_age=600, duplicate_window=30),
+    Stream(CLUSTERS, ("fairway.cluster.>",), _REPORTS, 600, duplicate_window=30),
     Stream(CONFIG, ("fairway.config.>",), per_subject=1),
-    Stream(IN, ("fairway.in.>",), max_age=86_400, duplicate_window=0.1, max_bytes=1 << 28, least=1 << 22),
+    Stream(IN, ("fairway.in.>",), _WORDS, 86_400, duplicate_window=0.1, max_bytes=1 << 28, least=1 << 22),
     Stream(STATUS, ("fairway.status.>",), max_age=86_400, max_bytes=1 << 29, least=1 << 24),
     Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30, least=1 << 24),
 )

@@ -11,7 +11,7 @@ from fairway.admission.view import SERVICE, ReadManifest
 from fairway.domain import decision
 from fairway.domain.decision import Add, Call, Heard, Outcome, Put, Step
 from fairway.domain.events import another_id, name_key
-from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate
+from fairway.domain.tenancy.submission_limits import Allotment, Limits
 from fairway.runtime.ports import Bus, ReadRows, Unreachable, Wanted
 from fairway.runtime.record.manifests import manifest_of
 from fairway.runtime.record.senders import place_of
@@ -48,7 +48,7 @@ class AdmissionMemory(JobsMemory[wire.Manifested]):
         self.names: dict[str, str] = {}
         self.pending: dict[str, int] = {}
         self.hasty: set[str] = set()
-        self._pace = SubmissionRate()
+        self._pace = Allotment(1_000)
         self._paced: dict[str, None] = {}
 
     @property
@@ -78,8 +78,12 @@ class AdmissionMemory(JobsMemory[wire.Manifested]):
         """Each message once, though it is decided again after a conflict."""
         for one in heard:
             rate = limit_of(one.message, self.limits).rate
-            if one.id not in self._paced and self._pace.wait(one.message.tenant, rate, now):
+            if one.id in self._paced:
+                continue
+            if self._pace.wait(one.message.tenant, rate, 1, now):
                 self.hasty.add(one.id)
+            else:
+                self._pace.take(one.message.tenant, rate, 1, now)
         self._paced = dict.fromkeys(one.id for one in heard)
         self.hasty &= self._paced.keys()
 

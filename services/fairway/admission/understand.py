@@ -69,6 +69,8 @@ def understand(message: wire.Manifested, cause: str, sequence: int, settings: Na
         api_version=str(manifest.get("apiVersion") or ""),
         manifest=manifest if isinstance(message, wire.Revise) else {},
     )
+    if isinstance(message, wire.Submitted) and message.refused:
+        return msgspec.structs.replace(head, reasons=message.refused)
     if refusal := refusal or wrong:
         return msgspec.structs.replace(head, reasons=(refusal,))
     try:

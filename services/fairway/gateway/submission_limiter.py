@@ -2,23 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from msgspec import Struct
-
 from fairway.domain import decision
-from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate, limit_for, too_fast, too_many
+from fairway.domain.tenancy.submission_limits import Limits, Refusal, SubmissionPace, limit_for, too_many
 from fairway.gateway.reader import Reader
 from fairway.runtime.ports import Wanted, World
-from fairway.wire.reasons import Reason
 
 # Nobody knows when a pending job goes: it is worth another look after this long (ms).
 PENDING_MS = 5_000
-
-
-class TooMuch(Struct, frozen=True):
-    """Why not now, and after how many milliseconds to ask again."""
-
-    why: Reason
-    wait_ms: int
 
 
 class Limiter:
@@ -29,7 +19,7 @@ class Limiter:
         self._limits = limits
         self._clock = world.clock
         self._rows = Reader(world.store)
-        self._pace = SubmissionRate()
+        self._pace = SubmissionPace()
 
     async def pending(self, tenants: Iterable[str]) -> dict[str, int]:
         """How many jobs are, by tenant, if any of these is limited by it. Raises Unreachable."""
@@ -38,13 +28,12 @@ class Limiter:
         found = await self._rows.read(Wanted(whole=(decision.PENDING,)))
         return found.counters.get(decision.PENDING, {})
 
-    def take(self, tenant: str, pending: dict[str, int]) -> TooMuch | None:
-        """None: one more job may be submitted, and counts as such."""
+    def take(self, tenant: str, size: int, pending: dict[str, int]) -> Refusal | None:
+        """None: one more job of so many bytes may be submitted, and counts as such."""
         limit = limit_for(tenant, self._limits())
-        now = self._clock.now()
         if why := too_many(tenant, limit, pending.get(tenant, 0)):
-            return TooMuch(why, PENDING_MS)
-        if wait_ms := self._pace.wait(tenant, limit.rate, now):
-            return TooMuch(too_fast(tenant, limit), wait_ms)
+            return Refusal(why, PENDING_MS)
+        if refusal := self._pace.refusal(tenant, limit, size, self._clock.now()):
+            return refusal
         pending[tenant] = pending.get(tenant, 0) + 1
         return None

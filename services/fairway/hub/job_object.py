@@ -54,7 +54,8 @@ class OwnersWish(Struct):
     """The `digest` of the manifest as it was seen last, written out, and whether that is `suspended`; what of it
     Fairway knows: `said` is the digest of the manifest that was handed on last (empty: not known), `asked` that of the
     same with its policies, as the answer to it names it; `refusal` is why that is not taken over. Of one that was
-    handed on although it was suspended (up to 0.2.0 that held nobody) it is remembered that it was `let_go`."""
+    handed on although it was suspended (up to 0.2.0 that held nobody) it is remembered that it was `let_go`. While its
+    tenant may submit no more bytes it is looked at `later` (ms)."""
 
     digest: str = ""
     suspended: bool = False
@@ -63,6 +64,7 @@ class OwnersWish(Struct):
     refusal: Reason | None = None
     answered: bool = False
     let_go: bool = False
+    later: int = 0
 
 
 class JobObject(Struct):

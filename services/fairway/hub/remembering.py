@@ -210,11 +210,7 @@ _TABLES: Mapping[str, _Table] = {
     "changed_at": _value(_settings, "changed_at", int),
     "templates": _dict(_templates, "there", Reference, Referenced),
     "template_places": _dict(_templates, "places", Reference, int),
-    "gang_pods": _Table(
-        lambda known: known.templates.gangs.pods.values(),
-        FoundPod,
-        _take_gang_pod,
-    ),
+    "gang_pods": _Table(lambda known: known.templates.gangs.pods.values(), FoundPod, _take_gang_pod),
     "uses": _Table(
         lambda known: known.templates.uses.items(),
         tuple[str, tuple[Reference, ...]],
@@ -227,7 +223,8 @@ _TABLES: Mapping[str, _Table] = {
     "names": _dict(lambda known: known.turns.rows, "names", str, str),
     "next_at": _value(_turns, "next_at", int | None),
     "seen_since": _dict(lambda known: known.turns.delay, "since", str, int),
-    "rate": _dict(lambda known: known.turns.pace, "used", str, int),
+    "rate": _dict(lambda known: known.turns.pace.jobs, "used", str, int),
+    "bytes": _dict(lambda known: known.turns.pace.bytes, "used", str, int),
     "schedules": _dict(_schedules, "there", str, ScheduleObject),
     "left_schedules": _dict(_schedules, "left", str, ScheduleObject),
     "schedule_place": _value(_schedules, "place", int),

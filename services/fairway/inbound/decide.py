@@ -1,5 +1,6 @@
 """What a tenant said on its own subject, as a door says it; or why it is not taken."""
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from msgspec import Raw
@@ -8,7 +9,7 @@ from fairway.domain.decision import Decision, Heard, Say, Step
 from fairway.domain.events import JobRows, message_id
 from fairway.domain.names import job_id
 from fairway.domain.submission import BUS, as_said, cancellation, names_of, raw, request_of
-from fairway.inbound.memory import MOST, PutOff
+from fairway.inbound.put_off import MOST, Key, PutOff
 from fairway.wire import inbound, subjects
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
@@ -23,16 +24,20 @@ SERVICE = "inbound"
 _WAIT_MS = 500
 _TRIES = 11
 _SHOWN = 80
+# What Kubernetes takes as a name has no more characters.
+_LONGEST_NAME = 253
 # Stands for what is nested deeper than any door takes: too deep as well, so that admission refuses it for that, and its
 # tenant can read why, but of no depth that ends the stack of a reader of the record.
 _TOO_DEEP = Raw(b'{"":' * (DEEPEST + 1) + b"0" + b"}" * (DEEPEST + 1))
 
 
 class Known(JobRows, Protocol):
-    """Jobs by name, and which cancellations wait for theirs."""
+    """Jobs by name, which cancellations wait for theirs, and which submissions are beyond the bytes of their tenant."""
 
     @property
     def waiting(self) -> PutOff: ...
+    @property
+    def beyond(self) -> Mapping[Key, Reason]: ...
 
 
 def decide(view: Known, heard: Heard[inbound.Message], now: int) -> Decision:
@@ -48,10 +53,15 @@ def decide(view: Known, heard: Heard[inbound.Message], now: int) -> Decision:
         return _refused(heard, now, Reason(Code.TOO_LARGE, text, remedy=remedy))
     if isinstance(message, inbound.CancelRequest):
         return _cancel(view, heard, message.job, tenant, now)
-    return _submit(heard, message, tenant, now)
+    return _submit(heard, message, view.beyond.get(key_of(heard)), now)
 
 
-def _submit(heard: Heard[object], request: inbound.SubmitRequest, token: str, now: int) -> Decision:
+def key_of(heard: Heard[object]) -> Key:
+    return heard.sequence, heard.id
+
+
+def _submit(heard: Heard[object], request: inbound.SubmitRequest, beyond: Reason | None, now: int) -> Decision:
+    token, _ = subjects.spoken(heard.subject)
     parts = tuple(map(_followed, (request.manifest, *request.policies)))
     read = [one for part in parts if (one := _object(part)) is not None]
     if len(read) == len(parts):
@@ -70,20 +80,29 @@ def _submit(heard: Heard[object], request: inbound.SubmitRequest, token: str, no
         job=job_id(tenant, client, name),
         tenant=tenant,
         at=_at(heard, now),
-        manifest=parts[0],
-        policies=parts[1:],
+        manifest=raw(_named(read[0] if read else {})) if beyond else parts[0],
+        policies=() if beyond else parts[1:],
         client=client,
         source=BUS,
         who=Actor(tenant, BUS, request_of(heard.id)),
+        refused=(beyond,) if beyond else (),
     )
     return _said(as_said(message).say)
+
+
+def _named(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Which job it would have been, and no more of it."""
+    meta = manifest.get("metadata")
+    parts = (manifest, ("apiVersion", "kind")), (meta if isinstance(meta, dict) else {}, ("name", "namespace"))
+    head, names = ({key: str(of[key])[:_LONGEST_NAME] for key in keys if key in of} for of, keys in parts)
+    return {**head, "metadata": names}
 
 
 def _cancel(view: Known, heard: Heard[object], name: str, token: str, now: int) -> Decision:
     """Of another tenant's job no more is said than of one that nobody knows."""
     job = view.jobs.get(name)
     if job is None and name and heard.delivered < _TRIES:
-        if view.waiting.room(token, (heard.sequence, heard.id), now):
+        if view.waiting.room(token, key_of(heard), now):
             return Decision(again_in=_WAIT_MS * 2 ** (heard.delivered - 1))
         text = f"{MOST} cancellations of this tenant wait for jobs that are not known; {name[:_SHOWN]!r} is not, either"
         remedy = "cancel a job after its events name it"

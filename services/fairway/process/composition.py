@@ -59,7 +59,7 @@ class Composition(Struct):
     def services(self, names: Sequence[str]) -> list[AnyService]:
         """In the order of the names; those that are no loops, gateway and agent, are left out."""
         makers: dict[str, Callable[[], Sequence[AnyService]]] = {
-            "inbound": lambda: [inbound.service()],
+            "inbound": lambda: [inbound.service(self.catalog)],
             "admission": lambda: [admission.service(self.catalog, self.bus)],
             "quota": lambda: [quota.service(self.catalog)],
             "queue": lambda: [queue.service(self.catalog, self.meter, self.queues)],

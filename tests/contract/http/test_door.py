@@ -160,6 +160,19 @@ async def test_a_tenant_that_submits_too_fast_is_told_when_to_come_back(house: H
     assert {one.status_code for one in repeated} == {200}, "who says the same again submits nothing"
 
 
+async def test_a_tenant_that_submits_too_many_bytes_is_told_when_to_come_back(house: House) -> None:
+    house.catalog.limits = {"team-a": Limits(bytes=1_000_000)}
+    body = {"manifest": {**job(), "metadata": {**job()["metadata"], "annotations": {"padding": "x" * 400_000}}}}
+    codes = [(await house.http.post("/v1/jobs", json={**body, "client": f"c{n}"})).status_code for n in range(2)]
+    got = await house.http.post("/v1/jobs", json={**body, "client": "c2"})
+    assert (codes, got.status_code, got.json()["code"]) == ([202, 202], 429, "TooManyBytes")
+    assert "that team-a may submit in an hour" in got.json()["title"]
+    await house.clock.advance(int(got.headers["retry-after"]) - 1)
+    assert (await house.http.post("/v1/jobs", json={**body, "client": "c2"})).status_code == 429
+    await house.clock.advance(1)
+    assert (await house.http.post("/v1/jobs", json={**body, "client": "c2"})).status_code == 202
+
+
 async def test_with_the_store_away_nobody_is_kept_out_for_what_cannot_be_counted(house: House) -> None:
     house.catalog.limits = {"team-a": Limits(pending=1)}
     house.store.wipe()

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock, SystemIds
 from fairway.adapters.valkey.store import RedisStore
 from fairway.admission import service as admission
@@ -143,3 +144,16 @@ async def test_what_one_tenant_has_put_off_does_not_stop_another(nats_url: str) 
                 came.add(one.subject)
                 source.later(one, 600_000)
         await source.close()
+
+
+async def test_who_floods_pushes_out_its_own_words_first(nats_url: str) -> None:
+    async with opened_bus("nats", nats_url) as bus:
+        assert isinstance(bus, NatsBus)
+        (kept,) = [one.per_subject for one in subjects.STREAMS if one.name == subjects.IN]
+        await bus.publish([Outgoing("quiet", "fairway.in.quiet.submit", b"{}")])
+        words = [Outgoing(f"loud-{n}", "fairway.in.loud.submit", b"%d" % n) for n in range(kept + 100)]
+        await bus.publish(words)
+        info = await bus.client.jetstream().stream_info(subjects.IN, subjects_filter=">")
+        assert info.state.subjects == {"fairway.in.quiet.submit": 1, "fairway.in.loud.submit": kept}
+        first, second = [one async for one in bus.history(subjects.IN) if one.sequence <= 102]
+        assert (first.data, second.data) == (b"{}", b"100")

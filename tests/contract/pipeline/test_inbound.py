@@ -48,7 +48,7 @@ async def door(bus: Bus, store: Store, known: Catalog | None = None) -> AsyncIte
     """The services that a tenant's word passes until it is queued, or ends."""
     known = known or catalog()
     services = [
-        inbound.service(),
+        inbound.service(known),
         admission.service(known, bus),
         quota.service(known),
         queue.service(known, Meter(), []),
@@ -200,6 +200,20 @@ async def test_the_limits_of_a_tenant_count_what_it_says_on_the_bus(bus: Bus, st
         (rejected,) = await heard(bus, "JOBS", "fairway.job.rejected.team-a")
         await heard(bus, "JOBS", "fairway.job.queue.team-b")
     assert rejected.reasons[0].code is Code.TOO_MANY_PENDING
+
+
+async def test_what_is_beyond_the_bytes_of_a_tenant_stands_in_the_record_as_refused_and_no_more_of_it(
+    bus: Bus, store: Store
+) -> None:
+    known = catalog()
+    words = [submit("team-a", name) for name in ("one", "two", "three")]
+    known.limits = {"team-a": Limits(bytes=sum(len(one.data) for one in words) - 1)}
+    async with door(bus, store, known):
+        await bus.publish(words)
+        (rejected, *_) = await heard(bus, "JOBS", "fairway.job.rejected.team-a", 1)
+    assert rejected.reasons[0].code is Code.TOO_MANY_BYTES
+    manifests = {one.client: bytes(one.manifest) for one in await all_of(bus, "submitted")}
+    assert b"containers" in manifests["one"] and b"containers" not in manifests["three"]
 
 
 async def test_a_store_that_is_wiped_loses_no_word_of_a_tenant(bus: Bus) -> None:

@@ -84,7 +84,7 @@ def policy(job: Json) -> Json:
 async def doors() -> AsyncIterator[Doors]:
     catalog = Catalog()
     async with opened() as house:
-        services = (inbound(), admission(catalog, house.world.bus))
+        services = (inbound(catalog), admission(catalog, house.world.bus))
         loops = [asyncio.create_task(Loop(one, house.world, Meter()).run()) for one in services]
         come = callers(house.world.clock)
         settings = HttpSettings(CountingIds(), lambda said: understand(said, "dry-run", 0, catalog), catalog, come)

@@ -12,7 +12,7 @@ from fairway.domain.quota.charge import Share
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.reservations import Hold
 from fairway.domain.tenancy.profile import Tenancy
-from fairway.inbound.memory import PutOff
+from fairway.inbound.put_off import Key, PutOff
 from fairway.placement.cluster import ClusterView
 from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.reserver.node_rows import node_writes
@@ -21,6 +21,7 @@ from fairway.watcher.missing import Down, StatusSaid
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.policy import Policy
+from fairway.wire.reasons import Reason
 from tests.spec.builders.lives import GPU, Life, S
 
 KIND = "PyTorchJob.kubeflow.org/v1"
@@ -68,6 +69,7 @@ class Given:
     new: bool = False
     silence: Silent = field(default_factory=Silent)
     waiting: PutOff = field(default_factory=PutOff)
+    beyond: dict[Key, Reason] = field(default_factory=dict)
     tenancies: dict[str, Tenancy] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 

@@ -1,7 +1,16 @@
 """How much a tenant may submit: whose limits are whose, and how they are kept."""
 
 from fairway.domain.quota.tree import QuotaNode
-from fairway.domain.tenancy.submission_limits import NONE, Limits, SubmissionRate, limit_for, limits, too_fast, too_many
+from fairway.domain.tenancy.submission_limits import (
+    NONE,
+    Allotment,
+    Limits,
+    SubmissionPace,
+    limit_for,
+    limits,
+    too_fast,
+    too_many,
+)
 from fairway.wire.reasons import Code
 
 NOW = 1_700_000_000_000
@@ -46,33 +55,95 @@ def test_the_last_place_can_be_taken_and_no_more() -> None:
     assert too_fast("team-a", Limits(rate=3)).text == "more than 3 jobs a second were submitted for team-a"
 
 
+class Rate(Allotment):
+    """Of a second, each submission asked for and taken."""
+
+    def __init__(self) -> None:
+        super().__init__(1_000)
+
+    def ask(self, tenant: str, most: int, now: int) -> int:
+        wait_ms = self.wait(tenant, most, 1, now)
+        if not wait_ms:
+            self.take(tenant, most, 1, now)
+        return wait_ms
+
+
 def test_a_pace_lets_a_second_s_worth_go_at_once_and_then_one_at_a_time() -> None:
-    pace = SubmissionRate()
-    assert [pace.wait("a", 10, NOW) for _ in range(11)] == [0] * 10 + [100]
-    assert pace.wait("b", 10, NOW) == 0, "another tenant"
-    assert pace.wait("a", 10, NOW + 99) == 1
-    assert [pace.wait("a", 10, NOW + 100) for _ in range(2)] == [0, 100]
-    assert [pace.wait("a", 10, NOW + 5_000) for _ in range(11)] == [0] * 10 + [100]
+    pace = Rate()
+    assert [pace.ask("a", 10, NOW) for _ in range(11)] == [0] * 10 + [100]
+    assert pace.ask("b", 10, NOW) == 0, "another tenant"
+    assert pace.ask("a", 10, NOW + 99) == 1
+    assert [pace.ask("a", 10, NOW + 100) for _ in range(2)] == [0, 100]
+    assert [pace.ask("a", 10, NOW + 5_000) for _ in range(11)] == [0] * 10 + [100]
 
 
 def test_over_a_long_time_no_more_than_the_rate_goes() -> None:
-    pace = SubmissionRate()
-    gone = sum(pace.wait("a", 7, NOW + at) == 0 for at in range(0, 60_000, 3))
+    pace = Rate()
+    gone = sum(pace.ask("a", 7, NOW + at) == 0 for at in range(0, 60_000, 3))
     assert 7 * 60 <= gone <= 7 * 61
 
 
 def test_a_slow_rate_lets_one_go_each_second() -> None:
-    pace = SubmissionRate()
-    assert [pace.wait("a", 1, NOW + at) for at in (0, 0, 999, 1_000)] == [0, 1_000, 1, 0]
+    pace = Rate()
+    assert [pace.ask("a", 1, NOW + at) for at in (0, 0, 999, 1_000)] == [0, 1_000, 1, 0]
 
 
 def test_without_a_rate_nothing_is_counted() -> None:
-    pace = SubmissionRate()
-    assert {pace.wait("a", 0, NOW) for _ in range(100)} == {0}
+    pace = Rate()
+    assert {pace.ask("a", 0, NOW) for _ in range(100)} == {0}
 
 
 def test_tenants_that_were_quiet_are_forgotten() -> None:
-    pace = SubmissionRate()
+    pace = Rate()
     for number in range(25_000):
-        assert pace.wait(f"t{number}", 1, NOW + number) == 0
+        assert pace.ask(f"t{number}", 1, NOW + number) == 0
     assert len(pace.used) <= 10_001
+
+
+HOUR = 3_600_000
+MIB = 1 << 20
+
+
+def test_of_bytes_an_hour_s_worth_goes_at_once_and_comes_back_by_the_time() -> None:
+    pace = SubmissionPace()
+    limit = Limits(bytes=4 * MIB)
+    assert [pace.refusal("a", limit, MIB, NOW) for _ in range(4)] == [None] * 4
+    refused = pace.refusal("a", limit, MIB, NOW)
+    assert refused is not None
+    assert (refused.why.code, refused.wait_ms) == (Code.TOO_MANY_BYTES, HOUR // 4)
+    assert "1048576 bytes more are beyond the 4194304 that a may submit in an hour" in refused.why.text
+    assert pace.refusal("b", limit, MIB, NOW) is None, "another tenant"
+    assert pace.refusal("a", limit, MIB, NOW + HOUR // 4 - 1) is not None
+    assert pace.refusal("a", limit, MIB, NOW + HOUR // 4) is None
+    assert pace.refusal("a", limit, 1, NOW + HOUR // 4) is not None
+
+
+def test_what_is_refused_for_its_bytes_takes_nothing_of_the_rate_and_the_other_way_round() -> None:
+    pace = SubmissionPace()
+    limit = Limits(rate=2, bytes=2 * MIB)
+    assert pace.refusal("a", limit, 2 * MIB, NOW) is None
+    for _ in range(5):
+        assert pace.refusal("a", limit, MIB, NOW).why.code is Code.TOO_MANY_BYTES
+    assert pace.jobs.wait("a", 2, 1, NOW) == 0
+    pace.jobs.take("a", 2, 1, NOW)
+    later = NOW + HOUR
+    assert pace.refusal("a", limit, 1, later) is None
+    assert pace.refusal("a", limit, 1, later) is None
+    assert pace.refusal("a", limit, 1, later).why.code is Code.TOO_FAST
+    assert pace.bytes.wait("a", limit.bytes, 2 * MIB - 2, later) == 0
+
+
+def test_what_is_larger_than_an_hour_s_bytes_waits_for_all_of_them_and_goes() -> None:
+    pace = SubmissionPace()
+    limit = Limits(bytes=MIB)
+    assert pace.refusal("a", limit, 3 * MIB, NOW) is None
+    assert pace.refusal("a", limit, 1, NOW) is not None
+    assert pace.refusal("a", limit, 3 * MIB, NOW + HOUR) is None
+
+
+def test_a_copy_counts_by_itself() -> None:
+    pace = SubmissionPace()
+    limit = Limits(rate=1, bytes=MIB)
+    assert pace.copy().refusal("a", limit, MIB, NOW) is None
+    assert pace.refusal("a", limit, MIB, NOW) is None
+    assert pace.copy().refusal("a", limit, MIB, NOW) is not None

@@ -10,7 +10,7 @@ from fairway.admission.understand import understand
 from fairway.domain.decision import Decision, Heard
 from fairway.domain.submission import Asked, submission
 from fairway.inbound.decide import decide
-from fairway.inbound.memory import MOST
+from fairway.inbound.put_off import MOST
 from fairway.inbound.service import InboundMemory
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, inbound, subjects
@@ -158,7 +158,7 @@ def test_a_cancellation_that_came_before_its_job_is_looked_at_again() -> None:
 
 
 def test_a_tenant_has_so_many_cancellations_wait_and_takes_nobody_elses_room() -> None:
-    view = InboundMemory()
+    view = InboundMemory(Catalog())
 
     def decided(heard: Heard, now: int = NOW) -> Decision:
         return view.make_up(heard, decide(view, heard, now), now)

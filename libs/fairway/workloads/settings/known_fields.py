@@ -12,7 +12,7 @@ from typing import Union
 from msgspec import Struct
 
 from fairway.domain.quota.tree import ALLOW_NAMESPACES
-from fairway.domain.tenancy.submission_limits import MAX_PENDING, MAX_RATE
+from fairway.domain.tenancy.submission_limits import MAX_BYTES, MAX_PENDING, MAX_RATE
 from fairway.workloads.settings import policies, queues, quota_trees, tenant_profiles, volcano_queues
 
 
@@ -93,7 +93,7 @@ _NODE: dict[str, Meaning | NotActedOn | Fields] = {
     **dict.fromkeys(("name", "namespaces", "max"), READ),
     "min": NotActedOn("it is checked and shown, and nobody who borrows it has to give it back yet"),
     "attributes": {
-        **dict.fromkeys((ALLOW_NAMESPACES, MAX_PENDING, MAX_RATE), READ),
+        **dict.fromkeys((ALLOW_NAMESPACES, MAX_PENDING, MAX_RATE, MAX_BYTES), READ),
         "alibabacloud.com/lendlimit": NotActedOn("all of a min that is not in use may be borrowed"),
         "preempt-policy": NotActedOn("no job has to go for another one yet"),
         "resourceflavors": NotActedOn("a quota counts resources by name, whatever nodes have them"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from fairway.domain.quota.tree import ALLOW_NAMESPACES, MAX_JOBS, QuotaNode
 from fairway.domain.resources import LARGEST, Resources, show
-from fairway.domain.tenancy.submission_limits import MAX_PENDING, MAX_RATE
+from fairway.domain.tenancy.submission_limits import LEAST_BYTES, MAX_BYTES, MAX_PENDING, MAX_RATE
 from fairway.domain.text.digits import is_whole
 from fairway.workloads.reading.fields import Field, read_root, shown
 from fairway.workloads.reading.names import is_label_value, is_namespace, read_listed
@@ -27,6 +27,11 @@ MOST_NAMED = 24
 _DEEPEST = 20
 # A limit that large is none.
 _MOST_SUBMITTED = 1_000_000_000
+_SUBMITTED = {
+    MAX_PENDING: (1, _MOST_SUBMITTED),
+    MAX_RATE: (1, _MOST_SUBMITTED),
+    MAX_BYTES: (LEAST_BYTES, 10**15),
+}
 
 
 def read_quota_tree(manifest: dict[str, Any]) -> QuotaNode:
@@ -117,10 +122,10 @@ class _Reader:
 
 def _attributes(field: Field) -> dict[str, str]:
     found = field.strings()
-    for name in (MAX_PENDING, MAX_RATE):
-        given = found.get(name, "1")
-        if not (is_whole(given, 10) and 0 < int(given) <= _MOST_SUBMITTED):
-            text = f"is {shown(given)}, not a number from 1 to {_MOST_SUBMITTED}"
+    for name, (least, most) in _SUBMITTED.items():
+        given = found.get(name, str(least))
+        if not (is_whole(given, len(str(most))) and least <= int(given) <= most):
+            text = f"is {shown(given)}, not a number from {least} to {most}"
             field[name].wrong(text, "write it in digits and quotes, or leave it out: then there is no limit")
     read_listed(field[ALLOW_NAMESPACES])
     return found

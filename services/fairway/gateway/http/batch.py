@@ -99,7 +99,7 @@ class BatchDoor:
                 return _Again(asked, twin)
             if (known := await self._door.known(said)) is not None:
                 return BatchItem(200, Accepted(known, said.tenant, asked.client, repeated=True))
-            await self._door.limited(said.tenant)
+            await self._door.limited(said)
             seen[said.key] = _New(asked, said)
             return seen[said.key]
         except Refused as error:

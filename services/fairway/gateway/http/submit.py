@@ -76,7 +76,7 @@ class Door:
         if known is not None:
             again = Accepted(known, said.tenant, asked.client, repeated=True)
             return problem.answer(again, 200, {"Location": f"/v1/jobs/{known}"})
-        await self.limited(said.tenant)
+        await self.limited(said)
         word = await self.word(said) if "wait" in request.query_params else None
         try:
             await self.publish([said.say], asked.client)
@@ -131,13 +131,13 @@ class Door:
             return job
         raise used_before(job)
 
-    async def limited(self, tenant: str) -> None:
+    async def limited(self, said: Submission) -> None:
         """A store that is away keeps nobody out: how many are pending is not known then."""
         try:
-            pending = await self._limiter.pending((tenant,))
+            pending = await self._limiter.pending((said.tenant,))
         except Unreachable:
             pending = {}
-        if too_much := self._limiter.take(tenant, pending):
+        if too_much := self._limiter.take(said.tenant, said.size, pending):
             raise problem.too_much(too_much.why, too_much.wait_ms)
 
     def remember(self, said: Submission) -> None:

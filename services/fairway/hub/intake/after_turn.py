@@ -15,7 +15,12 @@ from fairway.workloads.hub.ends import ended
 PENDING_MS = 5_000
 # What comes from the hub is looked at in pieces: not for each single one that may go (ms).
 _LEAST_MS = 250
-_LATER = {Code.TOO_MANY_PENDING: PENDING_MS, Code.DUPLICATE: PENDING_MS, Code.TOO_FAST: _LEAST_MS}
+_LATER = {
+    Code.TOO_MANY_PENDING: PENDING_MS,
+    Code.DUPLICATE: PENDING_MS,
+    Code.TOO_FAST: _LEAST_MS,
+    Code.TOO_MANY_BYTES: PENDING_MS,
+}
 
 
 def after_turn(view: View, made: Decision, now: int) -> None:

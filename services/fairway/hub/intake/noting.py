@@ -7,7 +7,7 @@ from fairway.domain.decision import Say
 from fairway.domain.events import another_id, name_key
 from fairway.domain.held_object import HeldObject
 from fairway.domain.job import State
-from fairway.domain.submission import digest_of
+from fairway.domain.submission import digest_of, size_of
 from fairway.domain.tenancy.submission_limits import limit_for
 from fairway.hub.gang_pods import join, pods_beside, pods_of
 from fairway.hub.intake.submit import submission_of
@@ -106,6 +106,8 @@ def said(view: View, say: Say) -> None:
         case wire.Revise() if message.hub is not None and (known := view.objects.get(message.hub.uid)) is not None:
             known.wish.said = known.wish.digest
             known.wish.asked = digest_of(message)
+            limit = limit_for(message.tenant, view.limits)
+            view.turns.pace.bytes.take(message.tenant, limit.bytes, size_of(message), message.at)
         case fleet.Configured() | fleet.ConfigRefused():
             looked = view.looked.get((message.kind, message.namespace, message.name))
             view.hub_settings.said(say, looked, message.at)
@@ -133,6 +135,6 @@ def _submitted(view: View, say: Say, message: wire.Submitted) -> None:
     known.shown.wanted = None
     known.shown.attempt = 0
     known.shown.version = ""
-    view.turns.pace.wait(message.tenant, limit_for(message.tenant, view.limits).rate, message.at)
+    view.turns.pace.count(message.tenant, limit_for(message.tenant, view.limits), size_of(message), message.at)
     view.turns.leave(known.one)
     known.one = named(known.one)

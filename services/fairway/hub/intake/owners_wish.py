@@ -6,6 +6,7 @@ from fairway.domain.decision import Call, Decision, Heard, Reminder, Say, Step
 from fairway.domain.held_object import released
 from fairway.domain.job import Job, State
 from fairway.domain.submission import HUB_CLIENT, Asked, Submission, cancellation, holding, revision
+from fairway.domain.tenancy.submission_limits import limit_for
 from fairway.hub.calls import LOOK, MANIFEST, FoundObject, Place, failed
 from fairway.hub.gang_pods import pods_of, teller
 from fairway.hub.job_object import JobObject, ref_of, suspended, wish_of
@@ -43,8 +44,19 @@ def changed(view: View, heard: Heard[object], known: JobObject, one: HubObject, 
             return Decision(calls=(Call(MANIFEST, "", job.id, job.attempt, job.spec.manifest),))
         if not wish.said and failed(heard):
             return Decision(again_in=_HUB_AWAY_MS)
-        words += (revised(view, job, one, now).say,)
+        new = revised(view, job, one, now)
+        if wait_ms := _wait(view, new, now):
+            # Once, however often it is changed meanwhile.
+            later = (Reminder(Wish(one.uid), wait_ms),) if known.wish.later <= now else ()
+            return Decision((Step(events=words),) if words else (), reminders=later)
+        words += (new.say,)
     return Decision((Step(events=words),)) if words else Decision()
+
+
+def _wait(view: View, new: Submission, now: int) -> int:
+    """Until its tenant may submit so many bytes (ms)."""
+    limit = limit_for(new.tenant, view.limits)
+    return view.turns.pace.bytes.wait(new.tenant, limit.bytes, new.size, now)
 
 
 def _only_templates(view: View, job: Job, one: HubObject) -> bool:

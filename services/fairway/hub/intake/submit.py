@@ -7,7 +7,7 @@ from fairway.domain.events import name_key
 from fairway.domain.held_object import HeldObject, kept, released
 from fairway.domain.job import Job
 from fairway.domain.submission import HUB_CLIENT, Asked, Submission, submission
-from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate, limit_for, too_fast, too_many
+from fairway.domain.tenancy.submission_limits import Limits, SubmissionPace, limit_for, too_many
 from fairway.hub.calls import RESET, Place, failed
 from fairway.hub.gang_pods import pods_beside
 from fairway.hub.job_object import JobObject, Json, job_of, ref_of, suspended
@@ -29,19 +29,18 @@ _AGAIN_MS = 1_000
 class Allowance:
     """How much each tenant may submit now; what is taken counts for the objects that come after it."""
 
-    def __init__(self, limits: Mapping[str, Limits], pace: SubmissionRate, pending: Mapping[str, int]) -> None:
+    def __init__(self, limits: Mapping[str, Limits], pace: SubmissionPace, pending: Mapping[str, int]) -> None:
         self._limits = limits
-        self._pace = SubmissionRate()
-        self._pace.used = dict(pace.used)
+        self._pace = pace.copy()
         self._pending = dict(pending)
 
-    def refusal(self, tenant: str, now: int) -> Reason | None:
-        """Why one more job may not be submitted; None: it may, and counts."""
+    def refusal(self, tenant: str, size: int, now: int) -> Reason | None:
+        """Why one more job of so many bytes may not be submitted; None: it may, and counts."""
         limit = limit_for(tenant, self._limits)
         if why := too_many(tenant, limit, self._pending.get(tenant, 0)):
             return why
-        if self._pace.wait(tenant, limit.rate, now):
-            return too_fast(tenant, limit)
+        if refusal := self._pace.refusal(tenant, limit, size, now):
+            return refusal.why
         self._pending[tenant] = self._pending.get(tenant, 0) + 1
         return None
 
@@ -113,7 +112,7 @@ def _submitted(view: View, known: JobObject, allowance: Allowance, now: int) -> 
         return _held(view, known, why, now)
     said = submission_of(view, one, now)
     assert said is not None, "what no policy selects is held"
-    if too_much := allowance.refusal(one.namespace, now):
+    if too_much := allowance.refusal(one.namespace, said.size, now):
         return _held(view, known, too_much, now)
     return Step(released(known.held) if known.held else (), (said.say,))
 

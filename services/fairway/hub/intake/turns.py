@@ -5,7 +5,7 @@ from operator import itemgetter
 
 from msgspec import Struct
 
-from fairway.domain.tenancy.submission_limits import Limits, SubmissionRate, limit_for
+from fairway.domain.tenancy.submission_limits import Limits, SubmissionPace, limit_for
 from fairway.hub.intake.submission_delay import SubmissionDelay
 from fairway.hub.intake.waiting_objects import WaitingObjects
 from fairway.hub.settings.settings_in_force import SettingsInForce
@@ -37,7 +37,7 @@ class SubmissionTurns:
         self.ready: dict[str, HubObject] = {}
         self.until: dict[str, int] = {}
         self.holders: dict[str, set[str]] = {}
-        self.pace = SubmissionRate()
+        self.pace = SubmissionPace()
         self.batch: tuple[HubObject, ...] = ()
         self.next_at: int | None = None
         self.rows = TurnRows()

@@ -7,7 +7,7 @@ from fairway.domain.job import Job
 from fairway.hub.calls import BIND, CONDITION, EVENT, NO_STATUS, NOT_SERVED, NOT_TAKEN, STATUS
 from fairway.hub.gang_pods import behind, followers, join, pods_of, teller, teller_of
 from fairway.hub.job_object import JobObject
-from fairway.hub.messages import ScheduleSeen, SettingSeen, Show, Tell, Tend, Turn, Unbind
+from fairway.hub.messages import ScheduleSeen, SettingSeen, Show, Tell, Tend, Turn, Unbind, Wish
 from fairway.hub.schedules import noting as schedules
 from fairway.hub.settings.judge import mark_of, seen_as
 from fairway.hub.telling import pending_update as pending
@@ -188,6 +188,8 @@ def decided(view: View, heard: Heard[Any], made: Decision, now: int) -> None:
                 view.telling.showing.add(uid)
             case Tell(uid, at):
                 view.telling.telling[uid] = at
+            case Wish(uid) if one.after and (known := view.objects.get(uid)) is not None:
+                known.wish.later = now + one.after
             case Turn():
                 at = now + one.after
                 before = view.turns.next_at
