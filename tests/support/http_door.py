@@ -62,7 +62,7 @@ _OWN = ("jobs.batch", "pytorchjobs.kubeflow.org", "propagationpolicies.policy.ka
 
 def tenant(namespace: str) -> tuple[MemoryRule, ...]:
     """As deploy/hub/callers.yaml has it for who may edit a namespace."""
-    own = MemoryRule(("create", "patch", "delete"), _OWN, namespace)
+    own = MemoryRule(("create", "patch", "delete", "get"), _OWN, namespace)
     return own, MemoryRule(_READS, ("jobs.fairway.io",), namespace), MemoryRule(("list",), ("queues.fairway.io",))
 
 

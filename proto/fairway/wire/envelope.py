@@ -13,7 +13,8 @@ Moment = Annotated[int, Meta(ge=0, le=2**53)]
 class Actor(Struct, frozen=True, omit_defaults=True):
     """Who asked, as the door that let it in knows; what a client says of itself is not in it. `via` is the door: `http`
     (`user` as it was authenticated), `hub` (`hub:<namespace>`: a watch does not tell the user), `bus` (the tenant of
-    the subject), `agent` (`cluster:<name>`), or a program that plays a door in a fleet of its own (`bench`, `replay`).
+    the subject), `agent` (`cluster:<name>`), `operator` (who runs a command with the operator's credential, as their
+    machine knows them), or a program that plays a door in a fleet of its own (`bench`, `replay`).
     `request` is the id of the request there: on the hub the uid of the object, on the bus the id of the message.
     `groups` are those of whom the hub has authenticated, where it is asked later what they may."""
 
@@ -26,7 +27,13 @@ class Actor(Struct, frozen=True, omit_defaults=True):
         return f"{self.user} ({_WAYS.get(self.via, f'by {self.via}')})"
 
 
-_WAYS = {"http": "over HTTP", "hub": "on the hub", "bus": "on the bus", "agent": "by its agent"}
+_WAYS = {
+    "http": "over HTTP",
+    "hub": "on the hub",
+    "bus": "on the bus",
+    "agent": "by its agent",
+    "operator": "with the operator's credential",
+}
 
 
 class JobMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):

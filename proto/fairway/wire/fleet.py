@@ -132,4 +132,18 @@ class DeadLetter(FleetMessage, frozen=True, kw_only=True, tag="dead_letter"):
     sha256: str = ""
 
 
-Message = Report | Freed | Stranded | Shown | Configured | ConfigRefused | DeadLetter
+class Audited(FleetMessage, frozen=True, kw_only=True, tag="audited"):
+    """What `who` did to a `resource` at a door (`does` is the verb of Kubernetes' rules), or was not `allowed` to; so
+    many `times` within some seconds. Who submits, changes or cancels jobs stands in the messages that do it."""
+
+    verb = "audited"
+    who: Actor
+    does: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    allowed: bool = True
+    times: Count = 1
+
+
+Message = Audited | Report | Freed | Stranded | Shown | Configured | ConfigRefused | DeadLetter

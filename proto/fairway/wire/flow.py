@@ -20,8 +20,9 @@ HUB = "hub"
 LOOPS = (INBOUND, *STAGES, HUB)
 GATEWAY = "gateway"
 AGENT = "agent"
-# No service: a client of the tenant whose subject it is.
+# No services: a client of the tenant whose subject it is, and who operates the fleet.
 TENANT = "tenant"
+OPERATOR = "operator"
 
 
 class FlowRow(Struct, frozen=True):
@@ -167,6 +168,13 @@ FLOW = (
         (GATEWAY, *LOOPS),
         "for an operator (`fairway dlq`): a message that could not be handled, or not be published: why, where it came "
         "from, who asked, its id and bytes (or their beginning, size and digest)",
+    ),
+    FlowRow(
+        "audited",
+        fleet.Audited,
+        "fairway.audit.{service}.{user}",
+        (GATEWAY, OPERATOR),
+        "for `fairway audit who`: what a user did at that door, or was refused",
     ),
     _tenant(
         "submit_request", inbound.SubmitRequest, "take this job, under the policies of its namespace that come along"

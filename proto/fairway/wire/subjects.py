@@ -15,6 +15,7 @@ VIEWS = "VIEWS"
 STATUS = "STATUS"
 
 IN = "IN"
+AUDIT = "AUDIT"
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 # Every message that is heard is asked for its subject. Of longer names, which anybody can make up, none is remembered.
@@ -75,6 +76,11 @@ def dead_letter(service: str) -> str:
     return f"fairway.dlq.{token(service)}"
 
 
+def audited(service: str, user: str) -> str:
+    """Where it is said what a user did, or was refused, at a door."""
+    return f"fairway.audit.{token(service)}.{token(user)}"
+
+
 def view(part: str, service: str) -> str:
     """`part` is `whole` where all that a view holds is told, `more` for what follows."""
     return f"fairway.view.{part}.{token(service)}"
@@ -101,7 +107,7 @@ def matches(pattern: str, subject: str) -> bool:
 class Stream(Struct, frozen=True):
     """`per_subject` keeps that many last messages of each subject (0: all); `max_age` is in seconds (0: for ever);
     beyond `max_bytes` (0: any number) the oldest go. A server sets those aside: one that has not so much gives `least`
-    (0: then there is no such stream)."""
+    (0: then there is no such stream). Of one that is `kept` nobody deletes a message, whoever he is."""
 
     name: str
     subjects: tuple[str, ...]
@@ -110,6 +116,7 @@ class Stream(Struct, frozen=True):
     duplicate_window: float = 120
     max_bytes: int = 0
     least: int = 0
+    kept: bool = False
 
 
 # JOBS has no age limit: it is the record from which everything else is rebuilt.
@@ -121,9 +128,11 @@ class Stream(Struct, frozen=True):
 # tenants, never the record; of what is said on one subject so many words are kept, so that those are first its own.
 # STATUS is for the hub's objects while their attempts live; a status that is an end is in the record. It forgets after
 # a day: whoever was away longer shows what comes next.
+# AUDIT forgets after thirteen months. Of one user so many words are kept: nobody pushes out what others did.
 # VIEWS is for who replays a decision a week later; its limits are settings (docs/operations.md).
 _REPORTS = 1 << 10
 _WORDS = 1 << 14
+_DEEDS = 1 << 16
 RECORD = (
     Stream(JOBS, ("fairway.job.>",)),
     Stream(CLUSTERS, ("fairway.cluster.>",), _REPORTS, 600, duplicate_window=30),
@@ -131,6 +140,7 @@ RECORD = (
     Stream(IN, ("fairway.in.>",), _WORDS, 86_400, duplicate_window=0.1, max_bytes=1 << 28, least=1 << 22),
     Stream(STATUS, ("fairway.status.>",), max_age=86_400, max_bytes=1 << 29, least=1 << 24),
     Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30, least=1 << 24),
+    Stream(AUDIT, ("fairway.audit.>",), _DEEDS, 400 * 86_400, max_bytes=1 << 29, least=1 << 24, kept=True),
 )
 VIEWS_STREAM = Stream(VIEWS, ("fairway.view.>",), max_age=7 * 86_400, max_bytes=1 << 30)
 STREAMS = (*RECORD, VIEWS_STREAM)

@@ -48,6 +48,25 @@ def story(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "",
 
 
 @commands.command()
+def manifest(
+    job: Job,
+    namespace: Namespace = "",
+    output: Annotated[str, typer.Option("-o", "--output", help="json; YAML by default")] = "",
+    url: Url = "",
+    token_file: TokenFile = "",
+) -> None:
+    """The manifest that counts for a job now, as the record has it. That you read it stands in the audit."""
+    import yaml
+
+    from fairway.client.api import connect
+
+    check_output(output)
+    api = connect(url, token_file)
+    answer = api.get(f"/v1/jobs/{api.find(job, namespace)}/manifest")
+    _print(answer) if output else typer.echo(yaml.safe_dump(answer["manifest"], sort_keys=False), nl=False)
+
+
+@commands.command()
 def cancel(job: Job, namespace: Namespace = "", output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
     """Cancel a job: nothing of it stays in any cluster. One that has ended stays as it is."""
     from fairway.client.api import connect

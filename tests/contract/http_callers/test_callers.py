@@ -41,6 +41,10 @@ ASKED: dict[str, tuple[dict[str, Any], tuple[int, int, int, int, int]]] = {
     "one": ({"method": "GET", "url": f"/v1/jobs/{A}"}, (200, 200, 404, 200, 404)),
     "why": ({"method": "GET", "url": f"/v1/jobs/{A}/why"}, (200, 200, 404, 200, 404)),
     "story": ({"method": "GET", "url": f"/v1/jobs/{A}/story"}, (200, 200, 404, 200, 404)),
+    # Whoever may is told that the record of this test has none.
+    "manifest": ({"method": "GET", "url": f"/v1/jobs/{A}/manifest"}, (410, 410, 404, 403, 404)),
+    "letters": ({"method": "GET", "url": "/v1/dead-letters"}, (200, 403, 403, 403, 403)),
+    "letter": ({"method": "GET", "url": "/v1/dead-letters/1"}, (404, 403, 403, 403, 403)),
     "cancel": ({"method": "DELETE", "url": f"/v1/jobs/{A}"}, (202, 202, 404, 403, 404)),
     "queues": ({"method": "GET", "url": "/v1/queues"}, (200, 200, 200, 403, 403)),
     "quota": ({"method": "GET", "url": "/v1/quota"}, (200, 403, 403, 403, 403)),
@@ -96,7 +100,7 @@ async def test_not_even_what_is_not_served_is_told_to_strangers(house: House, pa
 
 def test_every_route_names_its_right(house: House) -> None:
     document = house.app.routes
-    assert len(document) == 13
+    assert len(document) == 16
     served = {route.path: route.endpoint for route in document}  # type: ignore[attr-defined]  # all are Routes
     unguarded = [path for path, endpoint in served.items() if endpoint.__qualname__ != "guarded.<locals>.answered"]
     assert unguarded == ["/openapi.json"]
@@ -118,7 +122,7 @@ async def test_a_route_that_asks_for_no_right_answers_nothing(house: House) -> N
 
 async def test_a_foreign_job_and_one_that_is_not_there_answer_alike(house: House) -> None:
     async with house.client(TENANT_B) as client:
-        for method, what in (("GET", ""), ("GET", "/why"), ("GET", "/story"), ("DELETE", "")):
+        for method, what in (("GET", ""), ("GET", "/why"), ("GET", "/story"), ("GET", "/manifest"), ("DELETE", "")):
             foreign = await client.request(method, f"/v1/jobs/{A}{what}")
             absent = await client.request(method, f"/v1/jobs/none-aaaaaaaaaa{what}")
             assert foreign.status_code == absent.status_code == 404

@@ -10,13 +10,12 @@ import pytest_asyncio
 from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
-from fairway.adapters.rights.bus_rights import OPERATOR
 from fairway.adapters.rights.valkey_users import CREDENTIALS, HEALTH, commands, hashed, users_acl
 from fairway.adapters.valkey.store import RedisStore
 from fairway.domain.decision import Add, Put, Step
 from fairway.lab.processes.embedded_servers import valkey_server
 from fairway.runtime.ports import Commit, Wanted
-from fairway.wire.flow import GATEWAY, LOOPS
+from fairway.wire.flow import GATEWAY, LOOPS, OPERATOR
 from tests.paths import ROOT
 
 ACL = ROOT / "deploy/valkey/users.acl"

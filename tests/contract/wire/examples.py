@@ -96,7 +96,14 @@ _SCORES = {"north": {"packing": 500, "total": 812}}
 EXAMPLES: dict[str, Struct] = {
     "rebuild": jobs.Rebuild(**_HEAD, owner="01J7", begun=40),
     "submitted": jobs.Submitted(
-        **_HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="c-1", source="hub", hub=_HUB, who=_ADA
+        **_HEAD,
+        manifest=_MANIFEST,
+        policies=(_POLICY,),
+        client="c-1",
+        source="hub",
+        hub=_HUB,
+        who=_ADA,
+        refused=(_WHY,),
     ),
     "admitted": jobs.Admitted(**_HEAD, spec=_SPEC),
     "rejected": jobs.Rejected(
@@ -175,6 +182,16 @@ EXAMPLES: dict[str, Struct] = {
     ),
     "freed": fleet.Freed(at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4, labels={"region": "eu"}),
     "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}'), who=_ADA),
+    "audited": fleet.Audited(
+        at=AT,
+        who=_ADA,
+        does="get",
+        resource="jobs.batch",
+        namespace="team-a",
+        name="llm",
+        allowed=False,
+        times=7,
+    ),
     "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(_WHY,)),
     "dead_letter": fleet.DeadLetter(
         at=AT,

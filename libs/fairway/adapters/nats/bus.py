@@ -154,6 +154,11 @@ class NatsBus:
     ) -> AsyncGenerator[Delivery, None]:
         return told(HistoryQuery(stream, subjects, start, live, last), self._past._pass, self._past._leave)
 
+    def since(self, stream: str, subjects: Sequence[str], at: int) -> AsyncGenerator[Delivery, None]:
+        """Stored messages of that time or later (ms since 1970), in order; ends with the newest stored one."""
+        asked = HistoryQuery(stream, subjects, 1, live=False, last=False, since=at)
+        return told(asked, self._past._pass, self._past._leave)
+
     async def _pass(self, stream: str, config: ConsumerConfig) -> tuple[NatsSource, int]:
         share = await self._budget.seat()
         try:

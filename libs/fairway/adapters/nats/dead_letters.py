@@ -4,31 +4,21 @@ from collections.abc import AsyncIterator
 
 import msgspec
 import nats.errors
-from msgspec import Struct
 from nats.js.api import PubAck
 
 from fairway.adapters.nats.bundle import messages
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.connection import headers_of
 from fairway.adapters.nats.publisher import StoredMessage, stored_at
-from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.runtime.record import dead_letter_retry
+from fairway.runtime.record.kept_letters import KeptLetter, kept_letter
 from fairway.runtime.record.publishable import renamed, same
 from fairway.runtime.record.working_sets import working_sets
 from fairway.wire import subjects
-from fairway.wire.fleet import DeadLetter
-from fairway.wire.reasons import Code, Reason, Refused
+from fairway.wire.reasons import Refused
 
-_decode = decoder(DeadLetter)
 _WAIT_S = 5.0
-
-
-class KeptLetter(Struct, frozen=True):
-    """A letter and its number, which is its place in the stream."""
-
-    number: int
-    letter: DeadLetter
 
 
 class NatsLetters:
@@ -42,11 +32,11 @@ class NatsLetters:
         """Oldest first; of one service if it is named."""
         only = (subjects.dead_letter(service),) if service else ()
         async for one in self._bus.history(subjects.DLQ, only):
-            yield _kept(one.sequence, one.data)
+            yield kept_letter(one.sequence, one.data)
 
     async def one(self, number: int) -> KeptLetter | None:
         data = await self._bus.fetch(subjects.DLQ, number)
-        return None if data is None else _kept(number, data)
+        return None if data is None else kept_letter(number, data)
 
     async def counts(self) -> dict[str, int]:
         """How many there are, by the service's token in the subject."""
@@ -108,12 +98,3 @@ class NatsLetters:
             return await self._js.publish(message.subject, message.data, timeout=_WAIT_S, headers=headers)
         except (nats.errors.Error, TimeoutError) as error:
             raise Unreachable(f"the message was not stored: {error}") from error
-
-
-def _kept(number: int, data: bytes) -> KeptLetter:
-    """A letter that does not decode is one about itself: anybody can publish there."""
-    try:
-        return KeptLetter(number, _decode(data))
-    except msgspec.DecodeError as error:
-        why = Reason(Code.UNDECODABLE, f"the letter itself does not decode: {error}", remedy="drop it")
-        return KeptLetter(number, DeadLetter(service="?", subject=subjects.DLQ, why=why, data=data))

@@ -2,6 +2,7 @@
 twice, and the reader sees for himself that none is missing (as the ordered consumers of other clients do)."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 
 import structlog
 from msgspec import Struct
@@ -21,13 +22,14 @@ _ALL_NEWEST = frozenset(one.name for one in STREAMS if one.per_subject == 1)
 
 
 class HistoryQuery(Struct, frozen=True):
-    """As `ports.Bus.history` has it."""
+    """As `ports.Bus.history` has it; `since` leaves out what was stored before (ms since 1970)."""
 
     stream: str
     subjects: Sequence[str]
     start: int
     live: bool
     last: bool
+    since: int = 0
 
     def consumer(self, after: int, past: bool) -> ConsumerConfig:
         """For what stands behind sequence `after`. The newest of each subject are all given again, for a server cannot
@@ -41,6 +43,10 @@ class HistoryQuery(Struct, frozen=True):
             opt_start_seq=None if newest else after + 1,
             deliver_policy=DeliverPolicy.LAST_PER_SUBJECT if newest else DeliverPolicy.BY_START_SEQUENCE,
         )
+        if self.since and after < self.start:
+            config.opt_start_seq = None
+            config.opt_start_time = datetime.fromtimestamp(self.since / 1_000, UTC)
+            config.deliver_policy = DeliverPolicy.BY_START_TIME
         if newest and not self.subjects:
             config.filter_subjects = [next(one.subjects[0] for one in STREAMS if one.name == self.stream)]
         return config

@@ -47,6 +47,8 @@ async def _stream(js: JetStreamContext, stream: Stream, replicas: int) -> None:
         duplicate_window=stream.duplicate_window,
         num_replicas=replicas,
         max_bytes=stream.max_bytes or None,
+        deny_delete=stream.kept,
+        deny_purge=stream.kept,
     )
     try:
         await js.add_stream(config)

@@ -11,21 +11,21 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from fairway.wire import subjects
-from fairway.wire.flow import AGENT, CONSUMERS, FLOW, GATEWAY, HUB, LOOPS, FlowRow, consumer
+from fairway.wire.flow import AGENT, CONSUMERS, FLOW, GATEWAY, HUB, LOOPS, OPERATOR, FlowRow, consumer
 
 SETUP = "setup"
-OPERATOR = "operator"
 SERVICES = (*LOOPS, GATEWAY, AGENT)
 CREDENTIALS = (*SERVICES, SETUP, OPERATOR)
 _API = "$JS.API"
 _VARIES = re.compile(r"\{\w+\}")
-# Whoever reads the record from its beginning, or follows it: a rebuild, and what the door tells of jobs.
+# Whoever reads the record from its beginning, or follows it: a rebuild, and what the door tells of jobs and letters.
 _HISTORY: Mapping[str, tuple[str, ...]] = {
     subjects.JOBS: (*LOOPS, GATEWAY),
     subjects.CONFIG: (*LOOPS, GATEWAY, AGENT),
+    subjects.DLQ: (GATEWAY,),
 }
 # Whoever reads a manifest by its place in the record.
-_MANIFESTS = ("admission", "propagator", "watcher", HUB)
+_MANIFESTS = ("admission", "propagator", "watcher", HUB, GATEWAY)
 # Whoever calls members over the bus.
 _WITH_MEMBERS = ("propagator", "watcher", AGENT)
 # Of settings an agent says what its cluster is, and no more.
@@ -68,9 +68,10 @@ def _sorted(found: Iterable[str]) -> tuple[str, ...]:
 
 def _says(credential: str) -> list[str]:
     """Its own messages."""
+    own = [subject for row in FLOW if credential in row.says for subject in _said(row, credential)]
     if credential == OPERATOR:  # a dead letter is said again, whosever it is
-        return [stream.subjects[0] for stream in subjects.STREAMS if stream.name in (subjects.JOBS, subjects.DLQ)]
-    return [subject for row in FLOW if credential in row.says for subject in _said(row, credential)]
+        own += [stream.subjects[0] for stream in subjects.STREAMS if stream.name in (subjects.JOBS, subjects.DLQ)]
+    return own
 
 
 def _said(row: FlowRow, credential: str) -> tuple[str, ...]:
@@ -108,7 +109,7 @@ def _asks(credential: str) -> list[str]:
     if credential in _MANIFESTS:
         found.append(by_number(subjects.JOBS))
     if credential == GATEWAY:
-        found.append(f"{_API}.STREAM.INFO.{subjects.DLQ}")
+        found += [f"{_API}.STREAM.INFO.{subjects.DLQ}", by_number(subjects.DLQ)]
     if credential in _WITH_MEMBERS:
         found += ["fairway.member.*.ask", "fairway.member.*.at.*"]
     return found

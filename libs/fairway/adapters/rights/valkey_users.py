@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from hashlib import sha256
 
-from fairway.adapters.rights.bus_rights import OPERATOR
-from fairway.wire.flow import GATEWAY, LOOPS
+from fairway.wire.flow import GATEWAY, LOOPS, OPERATOR
 
 PREFIX = "{fairway}"
 # Who asks whether the server is there, with any password.

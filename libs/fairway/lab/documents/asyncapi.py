@@ -16,7 +16,8 @@ Json = dict[str, Any]
 _ABOUT = {
     "tenant": "namespace of the job",
     "cluster": "name of the member cluster",
-    "service": "service that could not handle a message",
+    "service": "service that could not handle a message, or whose door it was",
+    "user": "name of the user",
     "kind": "kind of the object, `refused:` before it when it was not taken",
     "namespace": "its namespace, `-` for none",
     "name": "its name",

@@ -13,13 +13,14 @@ from msgspec import structs
 from redis.asyncio import Redis
 
 from fairway.adapters.logins import Login, LoginFile
-from fairway.adapters.rights.bus_rights import OPERATOR, SETUP
+from fairway.adapters.rights.bus_rights import SETUP
 from fairway.adapters.rights.valkey_users import hashed
 from fairway.lab.processes.embedded_servers import EmbeddedServer
 from fairway.lab.processes.server import connection
 from fairway.operate.setup import credentials
 from fairway.process.servers.streams import set_up
 from fairway.process.settings import Settings
+from fairway.wire.flow import OPERATOR
 
 # Who looks into the servers from outside, as the demo, the benchmarks and the tests do. Nobody serves under it.
 LAB = "lab"

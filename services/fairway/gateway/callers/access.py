@@ -60,7 +60,8 @@ async def _reviewed(hub: Hub, caller: Caller, ask: AccessQuestion) -> bool:
 
 
 class Access:
-    """What one caller may, for one request. `asked` counts what was asked."""
+    """What one caller may, for one request. `asked` counts what was asked; `refused` is the last that they may not.
+    Where they are told that there is no such thing, though there is, it was `hidden` from them."""
 
     def __init__(self, callers: Callers, caller: Caller, token: str, request: str) -> None:
         self._callers = callers
@@ -69,6 +70,8 @@ class Access:
         self.request = request
         self._said: dict[AccessQuestion, bool] = {}
         self._anew = False
+        self.refused: AccessQuestion | None = None
+        self.hidden = False
 
     async def again(self) -> "Access":
         """The same, if the hub still says that the token is good; it is asked anew for everything. Raises a Problem."""
@@ -95,6 +98,8 @@ class Access:
                 text = f"this touches more than {MOST_ASKED} namespaces or kinds"
                 raise Problem(400, text, "ask for less at a time: name a namespace, or send fewer documents")
             self._said[ask] = await self._callers.may(self.caller, ask, self._anew)
+        if not self._said[ask]:
+            self.refused = ask
         return self._said[ask]
 
     async def need(self, ask: AccessQuestion) -> None:

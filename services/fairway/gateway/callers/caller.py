@@ -5,6 +5,9 @@ from msgspec import Struct
 # The API group of what exists at this door only: no hub serves these, its RBAC rules name them all the same.
 GROUP = "fairway.io"
 JOBS = "jobs"
+DEAD_LETTERS = "deadletters"
+# What the record holds beyond what is told of a job.
+RECORD = "record"
 # What Kubernetes calls a service account: this, its namespace, its name.
 _ACCOUNT = "system:serviceaccount:"
 
@@ -74,3 +77,6 @@ FOLLOW = Right("watch", JOBS)
 QUEUES = Right("list", "queues", True)
 QUOTAS = Right("list", "quotas", True)
 CLUSTERS = Right("list", "clusters", True)
+LETTERS = Right("list", DEAD_LETTERS, True)
+LETTER = Right("get", DEAD_LETTERS, True)
+MANIFEST = Right("get", "the job's own kind, in its namespace, by its name")

@@ -1,5 +1,8 @@
 """Before every route: the host, the caller, and how much they ask. Nothing behind it is reached without a caller."""
 
+from typing import Protocol
+
+from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -13,14 +16,24 @@ from fairway.gateway.http.problem import Problem, on_problem
 from fairway.runtime.ports import Clock, Ids
 
 
+class Trail(Protocol):
+    """Where it is kept what a caller was refused."""
+
+    def refused(self, access: Access) -> None: ...
+
+
+class GatePorts(Struct, frozen=True):
+    clock: Clock
+    ids: Ids
+    trail: Trail
+
+
 class Gate:
-    def __init__(
-        self, app: ASGIApp, callers: Callers, hosts: Hosts, limits: HttpLimits, ports: tuple[Clock, Ids]
-    ) -> None:
+    def __init__(self, app: ASGIApp, callers: Callers, hosts: Hosts, limits: HttpLimits, ports: GatePorts) -> None:
         self._app = app
         self._callers = callers
         self._hosts = hosts
-        self._clock, self._ids = ports
+        self._ports = ports
         self._paces = Buckets(limits.rate, 2 * limits.rate)
         self._strangers = UnknownTokens(limits.rate)
         self._in_hand = InHand(limits.in_hand, "requests of one caller")
@@ -39,14 +52,14 @@ class Gate:
             with self._in_hand.one(caller.user), self._in_hand_of_tenants.one(caller.tenant):
                 # `caller` is who every message that comes of this request says it is of.
                 scope["state"] = {**scope.get("state", {}), "access": access, "caller": access.actor}
-                await self._app(scope, receive, _named(send, access.request))
+                await self._app(scope, receive, self._named(send, access))
         except Problem as problem:
             await (await on_problem(request, problem))(scope, receive, send)
         except ClientDisconnect:
             return  # nobody is there to be told
 
     async def _access(self, request: Request) -> Access:
-        now = self._clock.now()
+        now = self._ports.clock.now()
         tokens = self._callers.tokens
         token = _bearer(request)
         # Whoever has no good token cannot be told from others at the same address, and may cost the hub a question.
@@ -63,7 +76,21 @@ class Gate:
         if wait := self._of_tenants.wait(caller.tenant, now):
             title = f"{caller.tenant} send more requests a second than {TOGETHER} callers may"
             raise too_much(title, wait)
-        return Access(self._callers, caller, token, self._ids.new())
+        return Access(self._callers, caller, token, self._ports.ids.new())
+
+    def _named(self, send: Send, access: Access) -> Send:
+        """The id under which the record knows the request stands in its answer, and that it was refused in the audit:
+        also where who asks is told that there is no such thing."""
+        request = (b"x-request-id", access.request.encode())
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), request]}
+                if message["status"] == 403 or access.hidden:
+                    self._ports.trail.refused(access)
+            await send(message)
+
+        return sending
 
 
 def _bearer(request: Request) -> str:
@@ -81,14 +108,3 @@ def _bearer(request: Request) -> str:
             headers={"WWW-Authenticate": 'Bearer realm="fairway", error="invalid_request"'},
         )
     return token
-
-
-def _named(send: Send, request: str) -> Send:
-    """The id under which the record knows the request stands in its answer."""
-
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), (b"x-request-id", request.encode())]}
-        await send(message)
-
-    return sending

@@ -4,7 +4,7 @@ from typing import Any
 
 from fairway.domain.job import Job
 from fairway.domain.submission import Asked, names_of
-from fairway.gateway.callers.caller import JOBS, AccessQuestion
+from fairway.gateway.callers.caller import JOBS, RECORD, AccessQuestion
 from fairway.workloads.hub.objects import HubObject
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.settings.policies import NAMESPACED
@@ -31,6 +31,15 @@ def cancelling(job: Job) -> AccessQuestion:
     if work is None:
         return AccessQuestion("get", JOBS, namespace=job.tenant)
     return _of_kind("delete", work.key, job.tenant, work.name)
+
+
+def reading(job: Job) -> AccessQuestion:
+    """To see its manifest: to read it on the hub. One that was never understood is of no kind that says who may."""
+    work = job.spec.workload if job.spec else None
+    kind = KINDS.get(work.key) if work is not None else None
+    if work is None or kind is None:
+        return AccessQuestion("get", RECORD, namespace=job.tenant)
+    return AccessQuestion("get", kind.plural, _group(kind.api_version), job.tenant, work.name)
 
 
 def _of_kind(verb: str, key: str, namespace: str, name: str = "") -> AccessQuestion:

@@ -129,12 +129,20 @@ class JobQuestions:
         if not await access.may(cancelling(job)):
             if await access.jobs("get", job.tenant):
                 raise forbidden(access.caller, cancelling(job))
+            access.hidden = True
             raise _unknown(name)
         await self._door.publish([cancellation(job.id, job.tenant, access.actor, self._world.clock.now())])
         if job.ended:
             text = f"it has ended already: {job.state.value}; what is left of it in a cluster is being removed"
             return answer(Cancelling(job.id, job.state.value, text))
         return answer(Cancelling(job.id, job.state.value, "its cancellation is on its way; follow it with why"), 202)
+
+    async def submitted(self, request: Request) -> Job:
+        """The job that is asked for; Problem (404) for one that the caller may not see."""
+        job = await self._job(request)
+        if isinstance(job, HeldObject):
+            raise not_submitted(job)
+        return job
 
     async def _job(self, request: Request) -> Job | HeldObject:
         name: str = request.path_params["id"]
@@ -144,6 +152,7 @@ class JobQuestions:
             return job
         held = await self._held.one(name, access)
         if held is None or job is not None:
+            access.hidden = job is not None
             raise _unknown(name)
         return held
 

@@ -17,9 +17,10 @@ from fairway.domain.job import Job
 from fairway.domain.submission import Submission
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES
 from fairway.explain.story import Story, Why
+from fairway.gateway.audit.audit_trail import AuditTrail
 from fairway.gateway.callers import caller as rights
 from fairway.gateway.callers.access import Callers
-from fairway.gateway.callers.gate import Gate
+from fairway.gateway.callers.gate import Gate, GatePorts
 from fairway.gateway.callers.guarded_routes import Handler, check_parameters, guarded
 from fairway.gateway.callers.hosts import Hosts, Networks
 from fairway.gateway.callers.rate_limits import HttpLimits
@@ -34,6 +35,7 @@ from fairway.gateway.http.problem import Problem, answer, away, on_failure, on_p
 from fairway.gateway.http.request_bodies import Envelope, Reading
 from fairway.gateway.http.settings import SettingsDoor, Taken
 from fairway.gateway.http.submit import Accepted, Door
+from fairway.gateway.record.routes import record_routes
 from fairway.gateway.submission_limiter import Limiter
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.ports import Ids, StoreWiped, Unreachable, World
@@ -78,11 +80,11 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = _door(world, settings)
     jobs = JobQuestions(world, door)
     streams = Streams(world, settings.limits.streams)
+    trail = AuditTrail(world)
     table = _of_jobs(jobs, door) + _of_fleet(FleetQuestions(world, settings.configuration), streams)
-    table.append(
-        (_SETTING, SettingsDoor(door, settings.hub, settings.admin, settings.configuration.policies.together).post)
-    )
-    return _app(table, settings, world, door)
+    setting = SettingsDoor(door, settings.hub, settings.admin, settings.configuration.policies.together, trail)
+    table += [(_SETTING, setting.post), *record_routes(world, jobs, door, trail)]
+    return _app(table, settings, door, trail)
 
 
 def _door(world: World, settings: HttpSettings) -> Door:
@@ -97,7 +99,7 @@ def _door(world: World, settings: HttpSettings) -> Door:
     return Door(world, reading, foresee, settings.limiter or Limiter(world, lambda: rules.limits))
 
 
-def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Starlette:
+def _app(table: Table, settings: HttpSettings, door: Door, trail: AuditTrail) -> Starlette:
     spec = document([operation for operation, _ in table], VERSION)
 
     async def openapi(request: Request) -> Response:
@@ -107,11 +109,12 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
+        await trail.close()
         await door.settled.close()
 
     routes = [Route(op.path, guarded(op, handler), methods=[op.method]) for op, handler in table]
     hosts = Hosts(settings.hosts, settings.proxies)
-    ports = (world.clock, settings.ids)
+    ports = GatePorts(door.clock, settings.ids, trail)
     return Starlette(
         routes=[*routes, Route("/openapi.json", openapi)],
         exception_handlers={

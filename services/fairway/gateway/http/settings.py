@@ -5,6 +5,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fairway.gateway.audit.audit_trail import AuditTrail
 from fairway.gateway.callers.access import access_of
 from fairway.gateway.callers.rights_of_kinds import setting
 from fairway.gateway.http.problem import Problem, answer, refused
@@ -44,11 +45,14 @@ class SettingsDoor:
     """`hub` keeps what it is given: without it, a restart of the intake would find it gone from there. `together` says
     how large the policies in force are."""
 
-    def __init__(self, door: Door, hub: Cluster | None, admin: frozenset[str], together: Together) -> None:
+    def __init__(
+        self, door: Door, hub: Cluster | None, admin: frozenset[str], together: Together, trail: AuditTrail
+    ) -> None:
         self._door = door
         self._hub = hub
         self._admin = admin
         self._together = together
+        self._trail = trail
 
     async def post(self, request: Request) -> Response:
         documents = await self._door.reading.documents(request)
@@ -57,8 +61,9 @@ class SettingsDoor:
             raise refused([Reason(Code.INVALID, text, remedy="send one object in each request")])
         one = _object(documents[0])
         access = access_of(request)
-        for ask in setting(one):
-            await access.need(ask)
+        patch, create = setting(one)
+        await access.need(patch)
+        await access.need(create)
         if reasons := beyond(one, self._together) or problems_of(one, self._admin):
             raise refused(reasons)
         gives_way = await self._holders(one)
@@ -66,7 +71,7 @@ class SettingsDoor:
             await self._keep(self._hub, one)
         now = self._door.now()
         gone = [withdrawn(holder, f"http/{now}", now, access.actor) for holder in gives_way]
-        await self._door.publish([*gone, configured(one, access.actor, now)])
+        await self._door.publish([*gone, configured(one, access.actor, now), self._trail.did(access, patch)])
         if is_policy(one.manifest):
             # The next one may come before the stream has told of this one.
             self._together.put(one.key, size_of(cleaned(one.manifest)))

@@ -22,7 +22,7 @@ from fairway.gateway.http.outgoing import outgoing
 from fairway.gateway.http.request_bodies import Reading
 from fairway.gateway.reader import Reader
 from fairway.gateway.submission_limiter import Limiter
-from fairway.runtime.ports import Unreachable, Wanted, World
+from fairway.runtime.ports import Clock, Unreachable, Wanted, World
 from fairway.runtime.record.publishable import Unsaid, Unsayable
 from fairway.runtime.views.settings import setting
 from fairway.wire import jobs as wire
@@ -98,6 +98,10 @@ class Door:
         for one in (ask, *policies_along(asked)):
             await access.need(one)
         return submission(asked, access.owner, self._world.clock.now())
+
+    @property
+    def clock(self) -> Clock:
+        return self._world.clock
 
     def now(self) -> int:
         return self._world.clock.now()

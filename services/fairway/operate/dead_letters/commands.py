@@ -6,10 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from fairway.client.failure import DENIED, NOT_FOUND, USAGE, Failure
-from fairway.client.options import Json, check_output
+from fairway.client.options import Json, TokenFile, Url, check_output
 
 Number = Annotated[int, typer.Argument(min=1, help="of the letter, as `fairway dlq list` has it")]
 Numbers = Annotated[list[int] | None, typer.Argument(min=1, help="of the letters", show_default=False)]
+Http = Annotated[bool, typer.Option("--http", help="ask the gateway, as yourself, without a credential of NATS")]
 Service = Annotated[str, typer.Option("-s", "--service", help="only letters of this service")]
 All = Annotated[bool, typer.Option("--all", help="every letter, or every one of --service")]
 
@@ -17,22 +18,37 @@ commands = typer.Typer(name="dlq", no_args_is_help=True, help="Dead letters: mes
 
 
 @commands.command("list")
-def list_(service: Service = "", output: Json = "") -> None:
+def list_(
+    service: Service = "", http: Http = False, output: Json = "", url: Url = "", token_file: TokenFile = ""
+) -> None:
     """List the letters, oldest first: whose they are, when and why they came, which message they hold."""
+    from fairway.client.api import connect
+    from fairway.operate.dead_letters import over_http
     from fairway.operate.dead_letters import show as dlq_show
 
-    dlq_show.show_all(_carried_out(output, lambda dlq: dlq.found(service)), output)
+    check_output(output)
+    if http:
+        found = over_http.found(connect(url, token_file), service)
+    else:
+        found = _carried_out(output, lambda dlq: dlq.found(service))
+    dlq_show.show_all(found, output)
 
 
 @commands.command()
-def show(number: Number, output: Json = "") -> None:
-    """Show one letter whole, with the message that it holds."""
+def show(number: Number, http: Http = False, output: Json = "", url: Url = "", token_file: TokenFile = "") -> None:
+    """Show one letter, with its message if you may see that. That you were shown it stands in the audit."""
+    from fairway.client.api import connect
+    from fairway.operate.dead_letters import over_http
     from fairway.operate.dead_letters import show as dlq_show
 
-    kept = _carried_out(output, lambda dlq: dlq.one(number))
-    if kept is None:
+    check_output(output)
+    if http:
+        letter = over_http.one(connect(url, token_file), number)
+    elif (kept := _carried_out(output, lambda dlq: dlq.one(number))) is None:
         raise Failure(NOT_FOUND, f"there is no dead letter {number}", "`fairway dlq list` has their numbers")
-    dlq_show.show_one(kept, output)
+    else:
+        letter = dlq_show.ShownLetter.of(kept)
+    dlq_show.show_one(letter, output)
 
 
 @commands.command()

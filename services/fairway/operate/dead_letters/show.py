@@ -1,20 +1,17 @@
 """Dead letters on a terminal, or as JSON. What is in them came from anybody: it moves no cursor."""
 
-from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import typer
+from msgspec import Struct
 from rich.text import Text
 
-from fairway.adapters.nats.dead_letters import KeptLetter
 from fairway.client.terminal import clean, console, json_text, render_table
-from fairway.domain.text.decoding import decoder
 from fairway.explain.wording import moment, sentence
-from fairway.operate.dead_letters.retry import NOT_THERE, Done, LetterLine
-
-_decode = decoder(Any)
+from fairway.operate.dead_letters.retry import NOT_THERE, Done
+from fairway.runtime.record.kept_letters import KeptLetter, LetterLine, message_in
 
 
 def show_all(lines: Sequence[LetterLine], output: str) -> None:
@@ -31,11 +28,24 @@ def _row(one: LetterLine) -> tuple[object, ...]:
     return (*about, one.size, one.sha256[:12], one.why.text)
 
 
-def show_one(kept: KeptLetter, output: str) -> None:
-    line = LetterLine.of(kept)
-    data = kept.letter.data
+class ShownLetter(Struct, frozen=True):
+    """A letter with the bytes of its message, or with why they are `withheld`."""
+
+    line: LetterLine
+    data: bytes = b""
+    withheld: str = ""
+
+    @classmethod
+    def of(cls, kept: KeptLetter) -> "ShownLetter":
+        return cls(LetterLine.of(kept), kept.letter.data)
+
+
+def show_one(shown: ShownLetter, output: str) -> None:
+    line = shown.line
+    data = shown.data
     if output:
-        _print({**msgspec.to_builtins(line), **_message(data)})
+        message = {"withheld": shown.withheld} if shown.withheld else message_in(data)
+        _print({**msgspec.to_builtins(line), **message})
         return
     where = f"{line.subject}, message {line.sequence} of {line.stream}" if line.stream else line.subject
     text = Text(f"Letter {line.number} of {clean(line.service)}, {moment(line.at)}\n", "bold")
@@ -47,7 +57,8 @@ def show_one(kept: KeptLetter, output: str) -> None:
         "id": line.id,
         "job": line.job,
         "who": str(line.who or ""),
-        "holds": _held(line, data),
+        "holds": _held(line, len(data) or line.size),
+        "withheld": shown.withheld,
     }
     for name, value in facts.items():
         if value:
@@ -69,16 +80,8 @@ def show_outcomes(outcomes: Sequence[Done], output: str) -> None:
         typer.echo("there is no such letter")
 
 
-def _message(data: bytes) -> dict[str, Any]:
-    """As JSON if it is any, else its bytes as base64, as they stand in the letter."""
-    try:
-        return {"message": _decode(data)}
-    except msgspec.DecodeError:
-        return {"data": b64encode(data).decode()}
-
-
-def _held(line: LetterLine, data: bytes) -> str:
-    cut = f", of which the first {len(data)} are kept" if line.size > len(data) else ""
+def _held(line: LetterLine, kept: int) -> str:
+    cut = f", of which the first {kept} are kept" if line.size > kept else ""
     return f"{line.size} bytes{cut}, sha256 {line.sha256}" if line.size else ""
 
 

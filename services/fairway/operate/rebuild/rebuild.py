@@ -12,7 +12,9 @@ from fairway.client.failure import DENIED, ERROR, TIMEOUT, Failure
 from fairway.client.terminal import json_text
 from fairway.domain import decision
 from fairway.explain.wording import listed, many, span
+from fairway.gateway.callers.caller import GROUP, RECORD
 from fairway.operate import servers
+from fairway.operate.audit.noted import noted
 from fairway.process.settings import Settings
 
 _LOOK_S = 0.05
@@ -43,6 +45,7 @@ async def rebuilt(of: Settings, timeout: float) -> Rebuilt:
     """Raises Failure; after the one that no service has done it in `timeout` seconds the store is left empty."""
     clock = SystemClock()
     async with servers.bus(of) as bus, servers.store(of) as store:
+        await noted(bus, "rebuild", f"{RECORD}.{GROUP}")
         before: list[str] = []
         if await store.open():
             await _check(store, await newest(bus))

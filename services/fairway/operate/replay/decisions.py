@@ -10,7 +10,9 @@ import uvloop
 from msgspec import Struct, structs
 
 from fairway.client.terminal import json_text
+from fairway.gateway.callers.caller import GROUP, RECORD
 from fairway.operate import servers
+from fairway.operate.audit.noted import noted
 from fairway.operate.replay.report import DecisionReport, Difference, LeftOut, StageReport, Unknown, lines, moment
 from fairway.replay.decide_again import Fields, Redecided, Redecider
 from fairway.replay.differences import differences
@@ -178,4 +180,5 @@ def carry_out(asked: DecisionFilter, output: str) -> bool:
 
 async def _replayed(asked: DecisionFilter) -> DecisionReport:
     async with servers.bus(servers.settings()) as bus:
+        await noted(bus, "get", f"{RECORD}.{GROUP}")
         return await replay(bus, asked)

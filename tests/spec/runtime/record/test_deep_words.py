@@ -9,16 +9,16 @@ import pytest
 
 from fairway.adapters.nats.bundle import delivered
 from fairway.adapters.nats.connection import Arrived
-from fairway.adapters.nats.dead_letters import _kept
 from fairway.adapters.nats.headers import PARTS
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.explain.story import _read
-from fairway.operate.dead_letters.show import _message, _readable
+from fairway.operate.dead_letters.show import _readable
 from fairway.runtime.ports import Delivery, Outgoing
 from fairway.runtime.record import dead_letter_retry
 from fairway.runtime.record.dead_letters import asker
 from fairway.runtime.record.folding import Folding
+from fairway.runtime.record.kept_letters import kept_letter, message_in
 from fairway.runtime.record.publishable import same
 from fairway.runtime.record.senders import message_of
 from fairway.runtime.record.working_sets import rebuild_of
@@ -42,7 +42,7 @@ def bundled(data: bytes) -> list[bytes]:
 READERS: dict[str, tuple[Callable[[bytes], Any], Any]] = {
     "the job that a letter speaks of": (dead_letter_retry.job_of, ""),
     "whether a letter came too late": (lambda data: dead_letter_retry.check(data, 1, SETS), None),
-    "the letter itself": (lambda data: _kept(1, data).letter.service, "?"),
+    "the letter itself": (lambda data: kept_letter(1, data).letter.service, "?"),
     "who asked for what is buried": (lambda data: asker(told(data)), None),
     "the story": (lambda data: _read(told(data)), None),
     "a rebuild": (lambda data: rebuild_of(told(data)), None),
@@ -68,7 +68,7 @@ def test_it_says_nothing_of_a_job_to_a_rebuild_and_is_one_message_to_a_bundle(da
 
 @pytest.mark.parametrize("data", ODD.values(), ids=list(ODD))
 def test_an_operator_sees_its_bytes(data: bytes) -> None:
-    assert list(_message(data)) == ["data"]
+    assert list(message_in(data)) == ["data"]
     assert _readable(data)
 
 

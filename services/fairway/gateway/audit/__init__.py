@@ -1,0 +1,1 @@
+"""What callers of the HTTP door did, and were refused, for the audit."""

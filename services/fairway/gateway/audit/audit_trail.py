@@ -1,0 +1,50 @@
+"""The gateway's part of the audit: what a caller did is stored before they are answered; what they were refused is
+counted, and told some seconds later."""
+
+import asyncio
+
+import structlog
+
+from fairway.domain.decision import Say
+from fairway.gateway.audit.denials import SERVICE, Denials, deed
+from fairway.gateway.callers.access import Access
+from fairway.gateway.callers.caller import AccessQuestion
+from fairway.gateway.http.outgoing import outgoing
+from fairway.runtime.ports import Unreachable, World
+from fairway.runtime.record.audited import audited
+
+log = structlog.get_logger()
+# A process that dies has not told of what it refused in so many seconds.
+PERIOD_S = 10
+
+
+class AuditTrail:
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._denials = Denials()
+        self._telling: asyncio.Task[None] | None = None
+
+    def did(self, access: Access, ask: AccessQuestion) -> Say:
+        """What is to be stored with what they do, or before they are shown it."""
+        return audited(SERVICE, deed(access.actor, ask, self._world.clock.now()))
+
+    def refused(self, access: Access) -> None:
+        """The last thing that they may not."""
+        if access.refused is not None:
+            self._denials.put(access.actor, access.refused)
+            if self._telling is None:
+                self._telling = asyncio.create_task(self._tell())
+
+    async def close(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+
+    async def _tell(self) -> None:
+        """What was refused until then. While the bus is away it stands in the log."""
+        await self._world.clock.sleep(PERIOD_S)
+        self._telling = None
+        said = self._denials.take(self._world.clock.now())
+        try:
+            await self._world.bus.publish(list(map(outgoing, said)))
+        except (Unreachable, OSError, TimeoutError) as error:
+            log.warning("refusals are not in the audit", cause=str(error), refusals=[one.message for one in said])

@@ -1,0 +1,1 @@
+"""What the record itself holds, over HTTP: manifests, and dead letters."""
