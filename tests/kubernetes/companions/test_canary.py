@@ -1,6 +1,7 @@
 """A canary in a Secret: after its life with a job it is in the two clusters that had it, and nowhere else."""
 
 import asyncio
+import json
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -159,6 +160,30 @@ def test_a_canary_in_a_secret_is_found_nowhere_but_in_the_two_clusters(fleet: Re
     assert "metrics" in {where.split(" ")[0] for where, _ in found}
     kept = fleet.hub.get(in_namespace("v1/secrets", tenant, "db")) or {}
     assert canary.is_in(repr(kept["metadata"]["annotations"]).encode())
+
+
+def test_a_canary_in_a_manifest_is_in_the_record_and_is_shown_as_the_manifest_alone(
+    fleet: RealFleet, tenant: str
+) -> None:
+    canary = Canary(f"canary-{secrets.token_hex(12)}")
+    what = job("Job", tenant, "plain", run_for="1s")
+    (main,) = what["spec"]["template"]["spec"]["containers"]
+    main["env"] = [{"name": "WORD", "value": canary.text}]
+    one = sent_to(fleet, what, MEMBER)
+    until(one.ended_well, "it has run", 90)
+    places = {where for where, data in told(fleet, one) if canary.is_in(data)}
+    hub = {"the hub's object, its binding and Events"}
+    # The bus keeps the record in files.
+    others = {where for where in places - hub if "/nats/jetstream/" not in where}
+    assert others <= {"stream JOBS", "stream VIEWS"} and "stream JOBS" in others
+    shown = fetched(fleet, f"{fleet.url}/v1/jobs/{one.row()['id']}/manifest")
+    assert canary.is_in(shown.content)
+    deeds = fairway(fleet, "audit", "who", "--since", "30m", "-o", "json")
+    assert not canary.is_in(deeds.encode())
+    assert any(
+        (deed["does"], deed["what"], deed.get("name")) == ("get", "jobs.batch", "plain")
+        for deed in json.loads(deeds)["items"]
+    )
 
 
 def _refused(fleet: RealFleet, tenant: str) -> Applied:
