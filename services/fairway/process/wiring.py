@@ -190,6 +190,7 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
     of = parts.settings
     come = Callers(parts.clock, parts.hub, callers_known(of))
+    parts.meter.sources.all.append(come.counts.samples)
     read = partial(understand, cause="dry-run", sequence=0, settings=parts.catalog)
     return HttpSettings(
         parts.ids,
