@@ -11,8 +11,8 @@ from fairway.gateway.callers.answer_cache import AnswerCache
 from fairway.gateway.callers.caller import JOBS, AccessQuestion, Caller
 from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.tokens import Hub, Tokens
+from fairway.gateway.counted.http_counts import HttpCounts
 from fairway.gateway.http.problem import Problem
-from fairway.gateway.http_counts import HttpCounts
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.ports import Clock
 from fairway.wire.envelope import Actor

@@ -4,14 +4,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fairway.domain.text.bearer_token import LONGEST
-from fairway.gateway import http_counts
 from fairway.gateway.callers.access import Access, Callers
 from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.rate_limits import TOGETHER, Buckets, HttpLimits, InHand, too_much
 from fairway.gateway.callers.tokens import HOW, unauthenticated
 from fairway.gateway.callers.unknown_tokens import UnknownTokens
+from fairway.gateway.counted import http_counts
+from fairway.gateway.counted.http_counts import HttpCounts
 from fairway.gateway.http.problem import Problem, on_problem
-from fairway.gateway.http_counts import HttpCounts
 from fairway.runtime.ports import Clock, Ids
 
 

@@ -23,13 +23,13 @@ from fairway.gateway.callers.gate import Gate
 from fairway.gateway.callers.guarded_routes import Handler, check_parameters, guarded
 from fairway.gateway.callers.hosts import Hosts, Networks
 from fairway.gateway.callers.rate_limits import HttpLimits
+from fairway.gateway.counted.measured import Measured
 from fairway.gateway.held_objects import HeldAnswer
 from fairway.gateway.http.batch import Batch, BatchDoor, BatchResult
 from fairway.gateway.http.dry_run import Preview, Understand, preview
 from fairway.gateway.http.event_stream import Streams
 from fairway.gateway.http.fleet_questions import ClusterList, Configuration, FleetQuestions, QueueList, QuotaList
 from fairway.gateway.http.jobs import Cancelling, JobPage, JobQuestions
-from fairway.gateway.http.measured import Measured
 from fairway.gateway.http.openapi import Operation, Parameter, document
 from fairway.gateway.http.problem import Problem, answer, away, on_failure, on_problem, on_refused, on_status
 from fairway.gateway.http.request_bodies import Envelope, Reading

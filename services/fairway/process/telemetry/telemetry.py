@@ -7,8 +7,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from fairway.adapters.nats.bus import NatsBus
+from fairway.process.members.enrolment import Enrolment
 from fairway.process.telemetry.looks import JobStates, ServiceLooks
 from fairway.process.telemetry.telling_lease import TellingLease
+from fairway.process.telemetry.token_expiry import TokenExpiry
 from fairway.queue.view import SERVICE as QUEUE
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
@@ -19,11 +21,15 @@ from fairway.runtime.views.settings import Catalog
 
 
 class Telemetry:
-    def __init__(self, catalog: Catalog) -> None:
+    """`enrolment` is that of a process with agents."""
+
+    def __init__(self, catalog: Catalog, enrolment: Enrolment | None = None) -> None:
         self.meter = Meter(catalog)
         self._names = SettingsNames(catalog)
         self._loops: list[Loop] = []
         self.meter.sources.all.append(_build_info)
+        if enrolment is not None:
+            self.meter.sources.all.append(TokenExpiry(enrolment))
 
     def follow(self, loop: Loop) -> None:
         self.meter.follow(loop.service.name, partial(getattr, loop, "ready"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fairway.gateway.http_counts import HttpCounts
+from fairway.gateway.counted.http_counts import HttpCounts
 
 
 class Measured:
