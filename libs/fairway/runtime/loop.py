@@ -19,6 +19,7 @@ from fairway.runtime.record.dead_letters import dead_letter
 from fairway.runtime.record.senders import foreign
 from fairway.runtime.record.working_sets import Past, late
 from fairway.runtime.service import AnyService
+from fairway.runtime.spoken_of import heard_of
 from fairway.runtime.views.memory_view import MemoryView
 from fairway.runtime.vital_tasks import LoopTasks, vital
 from fairway.wire.reasons import Code, Reason, Refused
@@ -59,6 +60,7 @@ class Loop:
         return not self.waiting
 
     async def run(self) -> None:
+        structlog.contextvars.bind_contextvars(service=self.service.name)
         await self._open()
         async with asyncio.TaskGroup() as group:
             self._tasks.group = group
@@ -159,9 +161,9 @@ class Loop:
             for plan in plans:
                 if plan.decision.calls:
                     assert self.acting is not None, f"{self.service.name} makes calls but has no way to act"
+                    self.meter.decisions.calls(self.service.name)
                     self.acting.take(plan, self._tasks.group)
-            plans = [plan for plan in plans if not plan.decision.calls]
-            return await self._finish(plans, started)
+            return await self._finish([plan for plan in plans if not plan.decision.calls], started)
         except _LOST:
             raise
         except Exception as error:  # one of them cannot be looked up, or what it writes cannot be stored
@@ -179,12 +181,9 @@ class Loop:
 
     def _timely(self, plans: list[CallPlan]) -> list[CallPlan]:
         """Without the events of a working set that was lost before they were stored."""
-        sets = self._past.known
-        gone = [one for one in plans if late(one.heard, sets)]
-        if not gone:
-            return plans
-        log.warning("late words passed over", service=self.service.name, count=len(gone))
-        self.inbox.ack([one.item for one in gone])
+        if gone := [one for one in plans if late(one.heard, self._past.known)]:
+            log.warning("late words passed over", service=self.service.name, count=len(gone))
+            self.inbox.ack([one.item for one in gone])
         return [one for one in plans if one not in gone]
 
     async def _look(self, plans: list[CallPlan]) -> None:
@@ -196,29 +195,31 @@ class Loop:
         now = self.world.clock.now()
         decided = []
         for plan in plans:
+            started = self.meter.start()
             try:
                 plan.decision = self.view.decide(self.service.decide, plan.heard, now)
             except Exception as error:
                 await self._failed(plan, error)
                 continue
+            self.meter.decisions.took(self.service.name, started)
             decided.append(plan)
-            for step in plan.decision.steps:
-                self.view.apply(step)
+            plan.before = [self.view.apply(step) for step in plan.decision.steps]
         return decided
 
     async def _finish(self, plans: list[CallPlan], started: float) -> list[CallPlan]:
         """Commits, publishes and acknowledges; what was refused is kept in hand."""
-        steps = [(plan, step) for plan in plans for step in plan.decision.steps]
+        steps = [one for plan in plans for one in plan.steps()]
         conflicts: dict[int, CallPlan] = {}
         said: list[Outgoing] = []
         if not steps:
             self.view.settled()
         else:
-            commit, outgoing = self.outbox.pack([step for _, step in steps], self.opening.token)
+            commit, outgoing = self.outbox.pack([step for _, step, _ in steps], self.opening.token)
             taken = await self.world.store.commit(commit)
-            for (plan, step), ok, words in zip(steps, taken, outgoing, strict=True):
+            for (plan, step, before), ok, words in zip(steps, taken, outgoing, strict=True):
                 if ok:
                     said += words
+                    self.meter.jobs.committed(step, before, plan.heard)
                 else:
                     self.view.refused(step)
                     conflicts[id(plan)] = plan
@@ -227,6 +228,7 @@ class Loop:
         if any(plan.found_done for plan in plans):
             await self.outbox.make_up()
         self._acknowledge([plan for plan in plans if id(plan) not in conflicts])
+        self.meter.decisions.done(self.service.name, [bool(plan.decision.steps) for plan in plans], len(conflicts))
         self.meter.batch(self.service.name, len(plans), len(conflicts), len(said), started)
         return list(conflicts.values())
 
@@ -235,7 +237,7 @@ class Loop:
 
     async def _failed(self, plan: CallPlan, error: BaseException) -> None:
         """A handler raised: try again with growing delay, then keep the message where an operator finds it."""
-        log.error("handler failed", service=self.service.name, error=repr(error), delivered=plan.heard.delivered)
+        log.error("handler failed", **heard_of(plan.heard), error=repr(error), delivered=plan.heard.delivered)
         if plan.heard.delivered < _TRIES and plan.item.durable:
             plan.item.later(_FIRST_DELAY_MS * 2**plan.heard.delivered)
             return

@@ -6,13 +6,16 @@ for all clusters, while one deletion in one cluster did not end.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
+import structlog
 from msgspec import Struct, field, structs
 
-from fairway.domain.decision import Call, Decision, Heard, Outcome
+from fairway.domain.decision import Call, Decision, Heard, Outcome, Step
+from fairway.domain.job import Job
 from fairway.runtime.inbox import Item
+from fairway.runtime.spoken_of import called_of, heard_of
 from fairway.runtime.vital_tasks import vital
 
 # Messages of one cluster whose calls are under way at once, and those in hand with them; more come again later.
@@ -22,11 +25,15 @@ _LATER_MS = 2_000
 
 
 class CallPlan(Struct):
-    """A message in work, and what was decided."""
+    """A message in work, what was decided, and of each step the job as it was `before`, if that is known."""
 
     item: Item
     heard: Heard[Any]
     decision: Decision = Decision()
+    before: list[Job | None] = []
+
+    def steps(self) -> Iterator[tuple["CallPlan", Step, Job | None]]:
+        return ((self, step, before) for step, before in zip(self.decision.steps, self.before, strict=True))
 
     @property
     def found_done(self) -> bool:
@@ -72,7 +79,8 @@ class OutsideCalls:
     async def _do(self, plan: CallPlan, line: _Line) -> None:
         try:
             async with line.gate:
-                made = await asyncio.gather(*map(self._act, plan.decision.calls), return_exceptions=True)
+                calls = (self._called(plan, call) for call in plan.decision.calls)
+                made = await asyncio.gather(*calls, return_exceptions=True)
             outcomes = [_without_body(one) for one in made if isinstance(one, Outcome)]
             if len(outcomes) < len(made):
                 await self._failed(plan, next(one for one in made if isinstance(one, BaseException)))
@@ -82,6 +90,11 @@ class OutsideCalls:
         finally:
             line.count -= 1
             self._ids.discard(plan.heard.id)
+
+    async def _called(self, plan: CallPlan, call: Call) -> Outcome:
+        """In a task of its own, so that whatever is logged meanwhile says of which job it is."""
+        structlog.contextvars.bind_contextvars(**(heard_of(plan.heard) | called_of(call)))
+        return await self._act(call)
 
 
 def _without_body(one: Outcome) -> Outcome:

@@ -29,11 +29,10 @@ class AuditTrail:
         return audited(SERVICE, deed(access.actor, ask, self._world.clock.now()))
 
     def refused(self, access: Access) -> None:
-        """The last thing that they may not."""
-        if access.refused is not None:
-            self._denials.put(access.actor, access.refused)
-            if self._telling is None:
-                self._telling = asyncio.create_task(self._tell())
+        for ask in access.refused:
+            self._denials.put(access.actor, ask)
+        if access.refused and self._telling is None:
+            self._telling = asyncio.create_task(self._tell())
 
     async def close(self) -> None:
         if self._telling is not None:

@@ -11,6 +11,7 @@ from fairway.gateway.callers.answer_cache import AnswerCache
 from fairway.gateway.callers.caller import JOBS, AccessQuestion, Caller
 from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.tokens import Hub, Tokens
+from fairway.gateway.counted.http_counts import HttpCounts
 from fairway.gateway.http.problem import Problem
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.ports import Clock
@@ -33,7 +34,8 @@ class Callers:
     """Everybody who may come, over one hub. Without a hub only those with a key come, and they may do everything."""
 
     def __init__(self, clock: Clock, hub: Cluster | None, keys: Keys) -> None:
-        self._hub = Hub(hub) if hub is not None else None
+        self.counts = HttpCounts()
+        self._hub = Hub(hub, self.counts.reviews.observe) if hub is not None else None
         self.tokens = Tokens(clock, self._hub, keys)
         self._kept: AnswerCache[bool] = AnswerCache(clock)
 
@@ -60,8 +62,8 @@ async def _reviewed(hub: Hub, caller: Caller, ask: AccessQuestion) -> bool:
 
 
 class Access:
-    """What one caller may, for one request. `asked` counts what was asked; `refused` is the last that they may not.
-    Where they are told that there is no such thing, though there is, it was `hidden` from them."""
+    """What one caller may, for one request. `asked` counts what was asked; `refused` is what they wanted and may not,
+    also where they are told that there is no such thing."""
 
     def __init__(self, callers: Callers, caller: Caller, token: str, request: str) -> None:
         self._callers = callers
@@ -70,8 +72,7 @@ class Access:
         self.request = request
         self._said: dict[AccessQuestion, bool] = {}
         self._anew = False
-        self.refused: AccessQuestion | None = None
-        self.hidden = False
+        self.refused: list[AccessQuestion] = []
 
     async def again(self) -> "Access":
         """The same, if the hub still says that the token is good; it is asked anew for everything. Raises a Problem."""
@@ -98,14 +99,21 @@ class Access:
                 text = f"this touches more than {MOST_ASKED} namespaces or kinds"
                 raise Problem(400, text, "ask for less at a time: name a namespace, or send fewer documents")
             self._said[ask] = await self._callers.may(self.caller, ask, self._anew)
-        if not self._said[ask]:
-            self.refused = ask
         return self._said[ask]
 
     async def need(self, ask: AccessQuestion) -> None:
         """Raises a Problem (403) that names what is missing."""
         if not await self.may(ask):
-            raise forbidden(self.caller, ask)
+            raise self.forbidden(ask)
+
+    def forbidden(self, ask: AccessQuestion) -> Problem:
+        """What is answered to who may not; it is counted."""
+        self.denied(ask)
+        return forbidden(self.caller, ask)
+
+    def denied(self, ask: AccessQuestion) -> None:
+        self.refused.append(ask)
+        self._callers.counts.denied(ask.verb, ask.resource)
 
     async def everywhere(self, verb: str) -> bool:
         """Whether they may do this with the jobs of every namespace."""

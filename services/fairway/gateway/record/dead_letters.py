@@ -76,6 +76,7 @@ class DeadLetters:
         access = access_of(request)
         lacks = await self._lacks(access, line)
         if lacks is not None:
+            access.denied(lacks)
             return answer(Letter(line, withheld=f"{access.caller.user} may not {lacks}"))
         seen = AccessQuestion("get", DEAD_LETTERS, GROUP, name=name)
         # Nobody is shown what nobody can tell later that they saw.
