@@ -31,7 +31,7 @@ faults: install ## break real NATS, Valkey, members and services under load, one
 slow: faults kubernetes ## what is run before a release beside `make test`: the faults, and all other tests that take long
 	@$(BIN)/pytest -n $(WORKERS) -m slow --ignore tests/faults --ignore tests/simulation/test_seeds.py tests
 
-kubernetes: install ## build Kubernetes and the operators for the tests from source (20 minutes once on two cores, then nothing)
+kubernetes: install ## build Kubernetes and the operators for the tests from source (25 minutes once on two cores, then nothing)
 	@$(BIN)/python -m fairway.lab.kubereal.build
 
 lint: install ## ruff, mypy and the layers
