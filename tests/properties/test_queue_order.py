@@ -1,10 +1,15 @@
 """The order of a queue: by priority, then first come; stable over attempts, arrivals and departures."""
 
+from collections import Counter
+
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairway.domain.queue_policy import QueueSpec
+from fairway.queue.metrics.counted_line import CountedLine
 from fairway.queue.waiting_jobs import WaitingJobs
+from fairway.wire.reasons import Code
 from tests.spec.builders.waiting import waiting
 
 asked = st.lists(st.tuples(st.integers(-2, 2), st.integers(0, 3)), min_size=1, max_size=12)
@@ -65,4 +70,22 @@ def test_who_leaves_changes_nothing_between_the_others(given_jobs, data) -> None
     gone = data.draw(st.sampled_from(before))
     queued.drop(gone)
     assert order(queued) == [name for name in before if name != gone]
-    assert all(len(places) for places in [*queued.lines.values(), *queued.groups.values()])
+    assert all(len(places) for places in [*(line.places for line in queued.lines.values()), *queued.groups.values()])
+
+
+@given(jobs, st.data())
+def test_jobs_are_counted_by_their_reason_and_the_oldest_is_known_whoever_comes_and_goes(given_jobs, data) -> None:  # type: ignore[no-untyped-def]  # of strategies
+    queued = WaitingJobs()
+    for job in given_jobs:
+        queued.put(job)
+    for name in data.draw(st.lists(st.sampled_from(order(queued)), unique=True)):
+        held = msgspec.structs.replace(queued.entries[name].job, held=data.draw(st.booleans()))
+        if data.draw(st.booleans()):
+            queued.put(held)
+        else:
+            queued.drop(name)
+    left = [entry.job for entry in queued.entries.values()]
+    (line,) = queued.lines.values() if left else (CountedLine(),)
+    assert line.reasons == Counter(Code.SUSPENDED if job.held else Code.QUEUED for job in left)
+    oldest = min((job.enqueued_at for job in left if not job.held), default=None)
+    assert line.oldest(lambda name: not queued.entries[name].job.held) == oldest

@@ -85,7 +85,7 @@ class Fleet:
         self.bus = MemoryBus(self.clock)
         self.store = MemoryStore()
         self.catalog = Catalog()
-        self.meter = Meter()
+        self.meter = Meter(self.catalog)
         self.catalog.known.set()
         self.plays: dict[str, list[Sequence[Scene]]] = {}
         self.clusters = {name: MemoryCluster(name, self.clock, (KIND,), self._play) for name in sizes}

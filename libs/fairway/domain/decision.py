@@ -143,3 +143,8 @@ def job_of(heard: Heard[object]) -> str:
     """The id of the job that a message speaks of, or empty."""
     message = heard.message
     return message.job if isinstance(message, JobMessage) else ""
+
+
+def job_spoken_of(step: Step) -> str:
+    """The id of the job that a step's first event about one speaks of, or empty."""
+    return next((one.message.job for one in step.events if isinstance(one.message, JobMessage)), "")

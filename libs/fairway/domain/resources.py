@@ -102,6 +102,14 @@ def show(resource: str, amount: int) -> str:
     return str(amount)
 
 
+def unit(resource: str) -> tuple[str, int]:
+    """The base unit in which others count a resource, and how many of ours are one of it."""
+    if resource == "cpu":
+        return "core", 1000
+    in_bytes = resource in ("memory", "ephemeral-storage", "storage") or resource.startswith("hugepages-")
+    return ("byte" if in_bytes else "integer"), 1
+
+
 def describe(amounts: Mapping[str, int]) -> str:
     """`1.5 cpu, 8Gi memory, 2 nvidia.com/gpu`, in a fixed order; `nothing` when empty."""
     return ", ".join(f"{show(name, amounts[name])} {name}" for name in sorted(amounts) if amounts[name]) or "nothing"

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable
 
 import structlog
 
+from fairway.runtime.metrics.accumulators import OF_REBUILDS, Durations
 from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.record.rebuild import rebuild
 from fairway.runtime.service import AnyService
@@ -24,13 +26,15 @@ _PATIENCE_S = 1.0
 
 
 class StoreAndLease:
-    """`works` while there is all that the loop needs, as far as it knows."""
+    """`works` while there is all that the loop needs, as far as it knows. `changes` counts how often the lease was got
+    from another owner or anew, and `rebuilding` how long rebuilds took."""
 
     def __init__(self, service: AnyService, world: World) -> None:
         self._service = service
         self._world = world
-        self.token = self._rebuilds = 0
+        self.token = self._rebuilds = self.changes = 0
         self.works = False
+        self.rebuilding = Durations(OF_REBUILDS)
 
     async def open(self, stand_by: Callable[[], Awaitable[None]]) -> None:
         """Returns when work may begin; waits for the bus and the store as long as it takes. `stand_by` is awaited when
@@ -53,11 +57,13 @@ class StoreAndLease:
         if not await store.begin_rebuild(self._world.owner, _REBUILD_MS):
             return False
         self._rebuilds += 1
+        begun = time.monotonic()
         renewing = asyncio.create_task(self._renew())
         try:
             count = await rebuild(self._world.bus, store, self._world.owner, self._rebuilds)
         finally:
             renewing.cancel()
+        self.rebuilding.observe(time.monotonic() - begun)
         log.info("rebuilt the working set from the record", service=self._service.name, jobs=count)
         return True
 
@@ -66,7 +72,9 @@ class StoreAndLease:
             await self._world.clock.sleep(_REBUILD_MS / 3000)
 
     async def _take_lease(self) -> bool:
-        self.token = await self._lease()
+        token = await self._lease()
+        self.changes += bool(token) and token != self.token
+        self.token = token
         return self.token > 0
 
     async def _lease(self) -> int:

@@ -159,9 +159,9 @@ class Loop:
             for plan in plans:
                 if plan.decision.calls:
                     assert self.acting is not None, f"{self.service.name} makes calls but has no way to act"
+                    self.meter.decisions.calls(self.service.name)
                     self.acting.take(plan, self._tasks.group)
-            plans = [plan for plan in plans if not plan.decision.calls]
-            return await self._finish(plans, started)
+            return await self._finish([plan for plan in plans if not plan.decision.calls], started)
         except _LOST:
             raise
         except Exception as error:  # one of them cannot be looked up, or what it writes cannot be stored
@@ -180,11 +180,9 @@ class Loop:
     def _timely(self, plans: list[CallPlan]) -> list[CallPlan]:
         """Without the events of a working set that was lost before they were stored."""
         sets = self._past.known
-        gone = [one for one in plans if late(one.heard, sets)]
-        if not gone:
-            return plans
-        log.warning("late words passed over", service=self.service.name, count=len(gone))
-        self.inbox.ack([one.item for one in gone])
+        if gone := [one for one in plans if late(one.heard, sets)]:
+            log.warning("late words passed over", service=self.service.name, count=len(gone))
+            self.inbox.ack([one.item for one in gone])
         return [one for one in plans if one not in gone]
 
     async def _look(self, plans: list[CallPlan]) -> None:
@@ -196,29 +194,31 @@ class Loop:
         now = self.world.clock.now()
         decided = []
         for plan in plans:
+            started = self.meter.start()
             try:
                 plan.decision = self.view.decide(self.service.decide, plan.heard, now)
             except Exception as error:
                 await self._failed(plan, error)
                 continue
+            self.meter.decisions.took(self.service.name, started)
             decided.append(plan)
-            for step in plan.decision.steps:
-                self.view.apply(step)
+            plan.before = [self.view.apply(step) for step in plan.decision.steps]
         return decided
 
     async def _finish(self, plans: list[CallPlan], started: float) -> list[CallPlan]:
         """Commits, publishes and acknowledges; what was refused is kept in hand."""
-        steps = [(plan, step) for plan in plans for step in plan.decision.steps]
+        steps = [one for plan in plans for one in plan.steps()]
         conflicts: dict[int, CallPlan] = {}
         said: list[Outgoing] = []
         if not steps:
             self.view.settled()
         else:
-            commit, outgoing = self.outbox.pack([step for _, step in steps], self.opening.token)
+            commit, outgoing = self.outbox.pack([step for _, step, _ in steps], self.opening.token)
             taken = await self.world.store.commit(commit)
-            for (plan, step), ok, words in zip(steps, taken, outgoing, strict=True):
+            for (plan, step, before), ok, words in zip(steps, taken, outgoing, strict=True):
                 if ok:
                     said += words
+                    self.meter.jobs.committed(step, before, plan.heard)
                 else:
                     self.view.refused(step)
                     conflicts[id(plan)] = plan
@@ -227,6 +227,8 @@ class Loop:
         if any(plan.found_done for plan in plans):
             await self.outbox.make_up()
         self._acknowledge([plan for plan in plans if id(plan) not in conflicts])
+        writing = sum(bool(plan.decision.steps) for plan in plans)
+        self.meter.decisions.done(self.service.name, len(plans) - writing, writing, len(conflicts))
         self.meter.batch(self.service.name, len(plans), len(conflicts), len(said), started)
         return list(conflicts.values())
 

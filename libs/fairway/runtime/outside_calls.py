@@ -6,12 +6,13 @@ for all clusters, while one deletion in one cluster did not end.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from msgspec import Struct, field, structs
 
-from fairway.domain.decision import Call, Decision, Heard, Outcome
+from fairway.domain.decision import Call, Decision, Heard, Outcome, Step
+from fairway.domain.job import Job
 from fairway.runtime.inbox import Item
 from fairway.runtime.vital_tasks import vital
 
@@ -22,11 +23,15 @@ _LATER_MS = 2_000
 
 
 class CallPlan(Struct):
-    """A message in work, and what was decided."""
+    """A message in work, what was decided, and of each step the job as it was `before`, if that is known."""
 
     item: Item
     heard: Heard[Any]
     decision: Decision = Decision()
+    before: list[Job | None] = []
+
+    def steps(self) -> Iterator[tuple["CallPlan", Step, Job | None]]:
+        return ((self, step, before) for step, before in zip(self.decision.steps, self.before, strict=True))
 
     @property
     def found_done(self) -> bool:

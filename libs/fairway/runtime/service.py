@@ -6,6 +6,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from msgspec import Struct, field
 
 from fairway.domain.decision import Call, Decision, Heard, Message, Outcome, Step
+from fairway.runtime.metrics.accumulators import Sample
 from fairway.runtime.ownership import Ownership
 from fairway.runtime.ports import ReadRows, Wanted
 
@@ -117,7 +118,8 @@ class Service(Struct, Generic[Seen, Hears], frozen=True):
     `ticks` are local messages by period in ms, or make them; `begin` is one that is heard whenever the service starts
     on a working set; `beside` runs along with the service and puts local messages into its inbox; `recording` is told
     everything, and `shown` sees the memory whenever it has taken something: what it counts or logs is no part of a
-    decision."""
+    decision. `gauges` are what is told of the memory at a scrape (metrics.families), now; only by one process of
+    those that run the service."""
 
     name: str
     consumers: tuple[Consumer[Hears], ...]
@@ -132,6 +134,7 @@ class Service(Struct, Generic[Seen, Hears], frozen=True):
     most: int = 256
     recording: Recording | None = None
     shown: Callable[[Seen], None] | None = None
+    gauges: Callable[[Seen, int], Iterable[Sample]] | None = None
 
 
 # The loop runs all of them: which memory and messages belong together, each service says where it is made.

@@ -40,7 +40,8 @@ class MetricsPage:
         elif (registry := await self._counted()) is None:
             answer = PlainTextResponse("the bus was not reached yet\n", 503)
         else:
-            answer = make_asgi_app(registry)
+            # Compressing the page of a large fleet takes as long as making it, and stops every loop meanwhile.
+            answer = make_asgi_app(registry, disable_compression=True)
         await answer(scope, receive, send)
 
 

@@ -35,6 +35,7 @@ from fairway.process.servers.bus_isolation import told_of_doubts
 from fairway.process.servers.logins import Again, Logins, follow, logins
 from fairway.process.servers.streams import made
 from fairway.process.settings import Settings
+from fairway.process.telemetry.telemetry import Telemetry
 from fairway.propagator.held_room import PAUSE
 from fairway.queue.memory import QueueMemory
 from fairway.queue.position import answer
@@ -64,7 +65,7 @@ class Parts(Struct):
     clock: SystemClock
     ids: SystemIds
     catalog: Catalog
-    meter: Meter
+    telemetry: Telemetry
     enrolment: Enrolment
     hub: KubernetesCluster | None
     loops: dict[str, Loop]
@@ -103,6 +104,10 @@ class Parts(Struct):
         if "agent" in process.names:
             tasks.append(self.clusters.follow(self._agent, facts=True))
         return tasks + self._enrolling(process.names)
+
+    @property
+    def meter(self) -> Meter:
+        return self.telemetry.meter
 
     def _enrolling(self, names: Sequence[str]) -> list[Coroutine[Any, Any, None]]:
         tasks: list[Coroutine[Any, Any, None]] = []
@@ -171,13 +176,13 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
         await enrolment.read_folder()
     catalog = Catalog(settings.namespaces.reserved)
     key = await fleet_key(settings, hub) if with_members and {"propagator", "watcher"} & {*names} else b""
-    base = (settings, bus, SystemClock(), SystemIds(), catalog, Meter(), enrolment, hub)
+    base = (settings, bus, SystemClock(), SystemIds(), catalog, Telemetry(catalog), enrolment, hub)
     parts = Parts(*base, {}, [], [], key, act=act, views=views, logins=known)
     if "gateway" in names:
         parts.readers = await NatsBus.connect(settings.nats_url, "fairway-gateway-readers", login=known.nats)
     for service in composition(parts).services(names):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
-        parts.meter.follow(service.name, partial(getattr, loop, "ready"))
+        parts.telemetry.follow(loop)
     return parts
 
 

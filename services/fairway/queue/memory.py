@@ -175,6 +175,10 @@ class QueueMemory(JobsMemory[object]):
             if isinstance(say.message, wire.Dequeued) and say.message.room:
                 self.queued.heads_for(self.jobs[say.message.job], say.message.room)
 
+    def known_job(self, name: str) -> Job | None:
+        entry = self.queued.entries.get(name)
+        return entry.job if entry is not None else self.jobs.get(name)
+
     def refused(self, step: Step) -> None:
         for write in step.writes:
             if isinstance(write, Put) and write.table == decision.JOBS:

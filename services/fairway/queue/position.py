@@ -17,7 +17,7 @@ def answer(view: View, asked: QueueAsk, now: int) -> QueueAnswer:
     entry = entries.get(asked.job)
     if entry is None:
         return QueueAnswer(queue="", also=also)
-    line = view.queued.lines[entry.job.queue]
+    line = view.queued.lines[entry.job.queue].places
     index = line.index(entry.place)
     ahead = tuple(other[-1] for other in line[max(0, index - MOST_AHEAD) : index])
     found = replace(_gates(stands, entry), position=index + 1, ahead=ahead)

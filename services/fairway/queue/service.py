@@ -1,14 +1,19 @@
 """queue as a value: one owner at a time, its waiting jobs made from the rows at every start."""
 
 import asyncio
+from collections.abc import Iterator
+from functools import partial
 
 import msgspec
 
 from fairway.domain.policy_terms import Changed
 from fairway.queue.decide import decide
 from fairway.queue.memory import QueueMemory
+from fairway.queue.metrics.gauges import of_quota, of_waiting
 from fairway.queue.view import SERVICE, SWEEP_EVERY_MS, Hears, OfJobs, QueueBegins, Sweep
 from fairway.runtime.metrics import Meter
+from fairway.runtime.metrics.accumulators import Sample
+from fairway.runtime.metrics.label_values import SettingsNames
 from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Consumer, LocalMessages, Service
 from fairway.runtime.views.settings import Catalog
@@ -19,6 +24,11 @@ _jobs: Consumer[OfJobs] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder
 _freed: Consumer[fleet.Freed] = Consumer(
     *flow.consumer(f"{SERVICE}-freed"), msgspec.json.Decoder(fleet.Freed), place_of_cluster
 )
+
+
+def _gauges(names: SettingsNames, known: QueueMemory, now: int) -> Iterator[Sample]:
+    yield from of_waiting(known.queued, names, now)
+    yield from of_quota(known.tree, known.usage)
 
 
 def service(catalog: Catalog, meter: Meter, memories: list[QueueMemory]) -> Service[QueueMemory, Hears]:
@@ -57,4 +67,5 @@ def service(catalog: Catalog, meter: Meter, memories: list[QueueMemory]) -> Serv
         begin=QueueBegins(),
         beside=beside,
         shown=count,
+        gauges=partial(_gauges, SettingsNames(catalog)),
     )

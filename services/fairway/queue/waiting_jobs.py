@@ -12,10 +12,9 @@ from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.charge import request
 from fairway.domain.recorded_verdicts import reopening
 from fairway.domain.resources import Resources, add
+from fairway.queue.metrics.counted_line import CountedLine, Place
 from fairway.wire.reasons import Code, Reason
 
-# The last is the id.
-Place = tuple[int, int, int, str]
 _encode = msgspec.json.Encoder().encode
 
 QUOTA = "quota"
@@ -46,17 +45,16 @@ class WaitingJob(Struct):
 
 class WaitingJobs:
     """`lines` has every waiting job of a queue in its order; `groups` the blocked ones by what would serve them, those
-    of a quota node together;
-    `under` those of each policy; `flying` those dequeued and not yet reserved, by queue. `asked` is how often room had
-    been freed anywhere when the scheduler last had none for a shape; `woken` are jobs that freed room let go while
-    others were passed over; `heading` are those of them that are on the way, with the cluster whose room it was and
-    what they ask for."""
+    of a quota node together; `under` those of each policy; `flying` those dequeued and not yet reserved, by queue.
+    `asked` is how often room had been freed anywhere when the scheduler last had none for a shape; `woken` are jobs
+    that freed room let go while others were passed over; `heading` are those of them that are on the way, with the
+    cluster whose room it was and what they ask for."""
 
     def __init__(self, queue: Callable[[str], QueueSpec] = QueueSpec) -> None:
         """`queue` is what orders the jobs of the queue of that name."""
         self._queue = queue
         self.entries: dict[str, WaitingJob] = {}
-        self.lines: dict[str, SortedList[Place]] = {}
+        self.lines: dict[str, CountedLine] = {}
         self.groups: dict[tuple[str, str], dict[str, SortedList[Place]]] = {}
         self.flying: dict[str, dict[str, Place]] = {}
         self._flying_in: dict[str, str] = {}
@@ -93,7 +91,8 @@ class WaitingJobs:
     def _add(self, job: Job) -> None:
         entry = entry_of(job, self.place(job))
         self.entries[job.id] = entry
-        self.lines.setdefault(job.queue, SortedList()).add(entry.place)
+        line = self.lines.get(job.queue) or self.lines.setdefault(job.queue, CountedLine())
+        line.add(entry.place, job)
         self.under.setdefault(policy_of(job), {})[job.id] = None
         if entry.lacks:
             where, what = entry.key
@@ -106,7 +105,10 @@ class WaitingJobs:
         entry = self.entries.pop(name, None)
         if entry is None:
             return
-        self._leave(self.lines, entry.job.queue, entry.place)
+        line = self.lines[entry.job.queue]
+        line.remove(entry.place, entry.job)
+        if not line.places:
+            del self.lines[entry.job.queue]
         under = self.under[policy_of(entry.job)]
         del under[name]
         if not under:
@@ -118,7 +120,7 @@ class WaitingJobs:
                 del self.groups[entry.lacks, where]
 
     @staticmethod
-    def _leave(lists: dict, name: object, place: Place) -> None:  # type: ignore[type-arg]  # of either index
+    def _leave(lists: dict[str, SortedList[Place]], name: str, place: Place) -> None:
         lists[name].remove(place)
         if not lists[name]:
             del lists[name]
@@ -130,7 +132,8 @@ class WaitingJobs:
                 self.put(entry.job)
 
     def line(self, queue: str) -> Iterator[WaitingJob]:
-        return (self.entries[place[-1]] for place in self.lines.get(queue, ()))
+        known = self.lines.get(queue)
+        return (self.entries[place[-1]] for place in known.places) if known else iter(())
 
     def _wake(self, job: str) -> None:
         self.woken.pop(job, None)

@@ -8,9 +8,10 @@ from math import ceil
 from msgspec import Struct
 
 from fairway.queue.freed_room import names
+from fairway.queue.metrics.counted_line import Place
 from fairway.queue.order import QueueOrder, Tried
 from fairway.queue.view import SWEEP, SWEEP_EVERY_MS
-from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, Place, WaitingJob, WaitingJobs, retry_at
+from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, WaitingJob, WaitingJobs, retry_at
 from fairway.wire.fleet import Freed
 
 # One piece of freed room wakes at most so many jobs, the first of as many shapes.
@@ -124,7 +125,7 @@ def _itself(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
 def _of_every_line(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     lines = turn.view.queued.lines
     # Those of the highest priority first.
-    for queue in sorted(lines, key=lambda queue: (lines[queue][0][0], queue)):
+    for queue in sorted(lines, key=lambda queue: (lines[queue].places[0][0], queue)):
         if turn.blocking(queue):
             yield from _itself(turn, QueueChange(Free.TURN, change.by, queue=queue))
         else:
@@ -153,7 +154,7 @@ def _some(queued: WaitingJobs, first: int) -> Iterator[WaitingJob]:
     """Of all lines in one order, from this one on."""
     most = LOOKED_AT
     for queue in sorted(queued.lines):
-        places = queued.lines[queue]
+        places = queued.lines[queue].places
         found = [*places.islice(first, first + most)]
         yield from (queued.entries[place[-1]] for place in found)
         first = max(0, first - len(places))

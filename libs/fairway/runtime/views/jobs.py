@@ -82,6 +82,10 @@ class JobsMemory(Generic[Said]):
             return decided
         return msgspec.structs.replace(decided, steps=(Teller(self, "", heard, now, name).step(), *decided.steps))
 
+    def known_job(self, name: str) -> Job | None:
+        """As it is now, if it is in hand."""
+        return self.jobs.get(name)
+
     def refused(self, step: Step) -> None:
         """Rows are read again for every batch; nothing to forget."""
 

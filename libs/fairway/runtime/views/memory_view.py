@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fairway.domain.decision import Decision, Heard, Step
+from fairway.domain.decision import Decision, Heard, Step, job_spoken_of
 from fairway.domain.job import Job
 from fairway.runtime.ports import Store, Wanted
 from fairway.runtime.service import AnyService, Memory
@@ -18,6 +18,7 @@ class MemoryView:
         self.memory: Memory[Any] = service.memory()
         self._recording = service.recording
         self._shown = service.shown
+        self._known: Callable[[str], Job | None] = getattr(self.memory, "known_job", _unknown)
 
     @property
     def jobs(self) -> dict[str, Job]:
@@ -53,8 +54,11 @@ class MemoryView:
             self._recording.decided(heard, made, now)
         return made
 
-    def apply(self, step: Step) -> None:
+    def apply(self, step: Step) -> Job | None:
+        """Its job as it was before, if the memory knows."""
+        before = self._known(job_spoken_of(step)) if step.events else None
         self.memory.apply(step)
+        return before
 
     def refused(self, step: Step) -> None:
         self.memory.refused(step)
@@ -69,3 +73,7 @@ class MemoryView:
         """Something broke: from here on nobody can follow what the memory was given."""
         if self._recording is not None:
             self._recording.torn()
+
+
+def _unknown(name: str) -> None:
+    """Of a memory that knows no jobs."""
