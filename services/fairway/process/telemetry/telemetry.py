@@ -1,8 +1,7 @@
 """The telemetry of one process: its meter, and of each loop what is told of it and whether this process tells it."""
 
 import platform
-from collections.abc import Coroutine, Iterator
-from functools import partial
+from collections.abc import Callable, Coroutine, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -22,9 +21,10 @@ class Telemetry:
         self.tellers: dict[str, TellingLease] = {}
         self.meter.sources.all.append(_build_info)
 
-    def follow(self, loop: Loop) -> None:
+    def follow(self, loop: Loop, connected: Callable[[], bool]) -> None:
+        """`connected` is whether the bus is there: who has nothing to say does not notice."""
         name = loop.service.name
-        self.meter.follow(name, partial(getattr, loop, "ready"))
+        self.meter.follow(name, lambda: loop.ready and connected())
         self.tellers[name] = lease = TellingLease(loop)
         self.meter.sources.all.append(LoopFacts(loop, lambda: lease.tells))
 
