@@ -1,6 +1,7 @@
 """reserver as a value: the followed cache as its view, and the one thing it asks for outside, a full report."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 
 import msgspec
@@ -11,7 +12,9 @@ from fairway.domain.job import State
 from fairway.domain.reservations import Hold
 from fairway.reserver.decide import SERVICE, Hears, OfJobs, decide
 from fairway.reserver.node_rows import node_writes
+from fairway.reserver.room_totals import RoomTotals
 from fairway.reserver.view import Expire, ReserverBegins
+from fairway.runtime.metrics.accumulators import Sample
 from fairway.runtime.ports import Bus, ReadRows, Row, Unreachable, Wanted
 from fairway.runtime.record.senders import place_of, place_of_cluster
 from fairway.runtime.service import Consumer, Remembered, Service
@@ -104,6 +107,10 @@ class ReserverMemory(FleetMemory):
         return node_writes(self, cluster, nodes, changed)
 
 
+def _gauges(totals: RoomTotals, known: ReserverMemory, now: int) -> Iterator[Sample]:
+    return totals.samples(known.clusters, sorted(known.members), now)
+
+
 def service(bus: Bus, catalog: Catalog) -> Service[ReserverMemory, Hears]:
     jobs: Consumer[OfJobs] = Consumer(*flow.consumer(SERVICE), msgspec.json.Decoder(wire.Message), place_of)
     reports: Consumer[fleet.Report] = Consumer(
@@ -125,4 +132,5 @@ def service(bus: Bus, catalog: Catalog) -> Service[ReserverMemory, Hears]:
         act=act,
         ticks=((Expire(), _EXPIRE_EVERY_MS),),
         begin=ReserverBegins(),
+        gauges=partial(_gauges, RoomTotals()),
     )

@@ -70,6 +70,16 @@ class DecisionsRun(Struct, frozen=True):
     seed: Seed = 1
 
 
+class ScrapeRun(Struct, frozen=True):
+    """One scrape of the metrics of a process that tells everything of a large fleet; no bus, no store."""
+
+    clusters: Annotated[int, typer.Option(min=1)] = 1_000
+    queues: Annotated[int, typer.Option(min=1)] = 200
+    nodes: Annotated[int, typer.Option(min=1, help="of each cluster")] = 20
+    jobs: Annotated[int, typer.Option(min=0, help="that wait")] = 20_000
+    scrapes: Annotated[int, typer.Option(min=1)] = 20
+
+
 class KubernetesRun(Struct, frozen=True):
     """Jobs applied on a hub until they exist in one of three members, all of real API servers on this machine.
 

@@ -31,10 +31,10 @@ _MAY_END = (*_ENDS, wire.Rejected)
 class JobTally:
     def __init__(self, names: SettingsNames) -> None:
         self._names = names
-        self._stages = Timings(OF_JOBS)
-        self._waits = Timings(OF_JOBS)
-        self._ended = Counts()
-        self._attempts = Counts()
+        self.stages = Timings(OF_JOBS)
+        self.waits = Timings(OF_JOBS)
+        self.ended = Counts()
+        self.attempts = Counts()
 
     def committed(self, step: Step, before: Job | None, heard: Heard[Any]) -> None:
         """A step was taken; `before` is its job as it was, None for one that is new."""
@@ -50,37 +50,37 @@ class JobTally:
         kind = type(message)
         if before is None:
             if kind is wire.Admitted and heard.stored_at:
-                self._stages.observe(("admit",), _seconds(message.at - heard.stored_at))
+                self.stages.observe(("admit",), _seconds(message.at - heard.stored_at))
             return
         stage = _STAGES.get((kind, before.state))
         if stage is not None:
-            self._stages.observe(stage, _seconds(message.at - before.since))
+            self.stages.observe(stage, _seconds(message.at - before.since))
             if kind is wire.Dequeued:
-                self._waits.observe((self._names.queue(before.queue),), _seconds(message.at - before.since))
+                self.waits.observe((self._names.queue(before.queue),), _seconds(message.at - before.since))
         elif kind is wire.Removed and isinstance(heard.message, wire.Recall):
-            self._stages.observe(("remove",), _seconds(message.at - heard.message.at))
+            self.stages.observe(("remove",), _seconds(message.at - heard.message.at))
         if kind in _ENDS and before.cluster and before.state is not State.RETURNING:
-            self._attempts.add((self._names.cluster(before.cluster), _why(message)))
+            self.attempts.add((self._names.cluster(before.cluster), _why(message)))
 
     def _end(self, step: Step, message: wire.JobMessage) -> None:
         put = next((one for one in step.writes if isinstance(one, Put) and one.table == JOBS), None)
         if put is not None and put.value.ended:
             job: Job = put.value
-            self._ended.add((self._names.queue(job.queue), job.state.value, _why(message)))
+            self.ended.add((self._names.queue(job.queue), job.state.value, _why(message)))
 
     def samples(self) -> Iterator[Sample]:
         """Queues and clusters that the settings have no more are forgotten."""
         forgets: list[tuple[Any, Callable[[str], bool]]] = [
-            (self._waits.values, self._names.is_queue),
-            (self._ended.values, self._names.is_queue),
-            (self._attempts.values, self._names.is_cluster),
+            (self.waits.values, self._names.is_queue),
+            (self.ended.values, self._names.is_queue),
+            (self.attempts.values, self._names.is_cluster),
         ]
         for values, known in forgets:
             keep(values, known)
-        yield from self._stages.samples("fairway_job_stage_duration_seconds")
-        yield from self._waits.samples("fairway_job_wait_seconds")
-        yield from self._ended.samples("fairway_jobs_ended_total")
-        yield from self._attempts.samples("fairway_attempts_ended_total")
+        yield from self.stages.samples("fairway_job_stage_duration_seconds")
+        yield from self.waits.samples("fairway_job_wait_seconds")
+        yield from self.ended.samples("fairway_jobs_ended_total")
+        yield from self.attempts.samples("fairway_attempts_ended_total")
 
 
 def _seconds(ms: int) -> float:

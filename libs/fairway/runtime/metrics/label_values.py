@@ -9,8 +9,6 @@ from fairway.wire.fleet import Configured
 NONE = "none"
 # In the place of all names that are not in the settings, or beyond so many.
 OTHER = "other"
-# Clusters that are told by name. The budget of a page (60,000 series) is reckoned with 1,000.
-MOST_CLUSTERS = 2_000
 
 
 class SettingsNames:
