@@ -26,6 +26,7 @@ test-real: kubernetes ## the tests on real Kubernetes alone
 	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
 faults: install ## break real NATS, Valkey, members and services under load, one fault after the other; and replay every seed
+	@$(BIN)/python -m fairway.lab.kubereal.build prometheus
 	@$(BIN)/pytest -n logical -m '' -rP tests/faults tests/simulation/test_seeds.py
 
 slow: faults kubernetes ## what is run before a release beside `make test`: the faults, and all other tests that take long
@@ -45,6 +46,7 @@ schemas: install ## write proto/schema, asyncapi.yaml, the tables of pages, depl
 	@$(BIN)/python -m fairway.lab.documents.architecture
 	@$(BIN)/python -m fairway.cli.crds
 	@$(BIN)/python -m fairway.lab.documents.credentials
+	@$(BIN)/python -m fairway.lab.documents.alerts
 	@$(BIN)/python -m fairway.lab.supply.sbom
 
 pins: install ## write the hashes of what the image is installed from anew, after a change of constraints.txt (asks the package index)

@@ -5,7 +5,6 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-
 from tests.faults.arena.scene import FOUR, Scene
 from tests.support.alerting import runbooks
 from tests.support.alerting.promtool import Expected, judged
@@ -30,20 +29,30 @@ class Watched:
         enough = self.scrapes.count + count
         await self.scene.until(lambda: self.scrapes.count >= enough, f"{count} more scrapes")
 
+    @property
+    def services(self) -> list[dict[str, str]]:
+        """Labels of every stage that was ready before anything was done."""
+        return [{"service": name} for name in sorted(self.scrapes.labelled("fairway_ready", "service"))]
+
     async def shows(self, name: str, value: float, **labels: str) -> None:
         """Until all series of these labels have this value."""
         last = self.scrapes.last
         await self.scene.until(lambda: {*last(name, **labels)} == {value}, f"{name} {labels} is {value}")
 
-    async def told(self, alert: str, process: str = GATEWAY) -> str:
-        """What the commands of its page say now. What they ask is answered by this process, among others."""
+    async def exceeds(self, name: str, value: float, **labels: str) -> None:
+        """Until all series of these labels are above this value."""
+        last = self.scrapes.last
+        await self.scene.until(lambda: min(last(name, **labels), default=0) > value, f"{name} {labels} exceeds {value}")
+
+    async def told(self, alert: str, process: str = GATEWAY, *commands: str) -> str:
+        """What the commands of its page say now, or these. Of a single process they ask this one."""
         arena = self.scene.arena
         folder = arena.dir / "operator"
         folder.mkdir(exist_ok=True)
         where = {"FAIRWAY_URL": arena.http, "FAIRWAY_TOKEN_FILE": str(arena.token_file)}
         settings = {**arena.environment(), **where, "METRICS": arena.processes[process].said["metrics"]}
-        page = runbooks.pages()[alert]
-        said = [await asyncio.to_thread(runbooks.run, folder, one, settings) for one in runbooks.commands(page)]
+        every = commands or runbooks.commands(runbooks.pages()[alert])
+        said = [await asyncio.to_thread(runbooks.run, folder, one, settings) for one in every]
         assert said, f"the page of {alert} has no command"
         return "\n".join(said)
 
@@ -51,7 +60,7 @@ class Watched:
         """What promtool finds if the alert does not fire with these labels alone, once the last scrape has lasted for
         as long as it asks, or fired before anything was done."""
         lasting = _seconds(ALERTS[alert].get("for", "0s")) + 60
-        series = self.scrapes.series(_asked(alert), lasting)
+        series = self.scrapes.series(_asked(alert), lasting, self.quiet - 1)
         expected = [
             Expected(alert, f"{self.quiet - 1}s", ()),
             Expected(alert, f"{self.scrapes.count + lasting - 30}s", tuple(dict(one) for one in fires)),

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 INTERVAL = "1s"
 _TIMEOUT_S = 5.0
 _FAIRWAY = re.compile(r"fairway_")
+_GROWS = re.compile(r"^\w+_(total|bucket|count|sum)\{")
 
 
 class Scrapes:
@@ -37,19 +38,33 @@ class Scrapes:
             value for series, value in found if series.startswith(f"{name}{{") and all(one in series for one in wanted)
         ]
 
-    def series(self, names: set[str], lasting: int) -> dict[str, str]:
-        """In promtool's words, of these metrics; what the last scrape found lasts so many seconds more."""
-        every = sorted({series for one in self._found for series in one if series.partition("{")[0] in names})
-        return {series: " ".join(self._values(series, lasting)) for series in every}
+    def labelled(self, name: str, label: str) -> set[str]:
+        """The values of a label in all scrapes of a metric."""
+        every = {series for one in self._found for series in one if series.startswith(f"{name}{{")}
+        return {value for series in every for value in re.findall(rf'\b{label}="(.*?)"', series)}
 
-    def _values(self, series: str, lasting: int) -> list[str]:
+    def series(self, names: set[str], lasting: int, since: int) -> dict[str, str]:
+        """In promtool's words, of these metrics. What was found lasts so many seconds more: a gauge is what it was in
+        the last scrape, and what only grows goes on at the pace that it had from scrape `since`."""
+        every = sorted({series for one in self._found for series in one if series.partition("{")[0] in names})
+        return {series: " ".join((*self._values(series), self._rest(series, lasting, since))) for series in every}
+
+    def _rest(self, series: str, lasting: int, since: int) -> str:
+        last = self._found[-1].get(series)
+        if last is None:
+            return f"_x{lasting}"
+        then = self._found[since].get(series, 0.0)
+        pace = (last - then) / max(1, self.count - 1 - since) if _GROWS.search(series) else 0.0
+        return f"{last + pace}+{max(0.0, pace)}x{lasting}"
+
+    def _values(self, series: str) -> list[str]:
         values = []
         before: float | None = None
         for one in self._found:
             value = one.get(series)
             values.append(f"{value}" if value is not None else "_" if before is None else "stale")
             before = value
-        return [*values, f"_x{lasting}" if before is None else f"{before}x{lasting}"]
+        return values
 
 
 async def _page(client: httpx.AsyncClient, process: str, address: str) -> dict[str, float]:
