@@ -177,7 +177,7 @@ async def _work(process: Process, servers: tuple[ListeningServer, ListeningServe
             await parts.catalog.known.wait()
             for name, loop in parts.loops.items():
                 group.create_task(vital(name, loop.run()))
-            beside = (*parts.doors(process), *parts.telemetry.tasks())
+            beside = (*parts.doors(process), *parts.telemetry.tasks(parts.bus))
             for task in (*beside, *parts.credentials(partial(log_in_again, process.control))):
                 group.create_task(vital(getattr(task, "__qualname__", "door"), task))
             if ready is not None:

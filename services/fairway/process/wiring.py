@@ -176,7 +176,8 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
         await enrolment.read_folder()
     catalog = Catalog(settings.namespaces.reserved)
     key = await fleet_key(settings, hub) if with_members and {"propagator", "watcher"} & {*names} else b""
-    base = (settings, bus, SystemClock(), SystemIds(), catalog, Telemetry(catalog), enrolment, hub)
+    telemetry = Telemetry(catalog, enrolment if "agent" in names else None)
+    base = (settings, bus, SystemClock(), SystemIds(), catalog, telemetry, enrolment, hub)
     parts = Parts(*base, {}, [], [], key, act=act, views=views, logins=known)
     if "gateway" in names:
         parts.readers = await NatsBus.connect(settings.nats_url, "fairway-gateway-readers", login=known.nats)
@@ -190,6 +191,7 @@ def http_settings(parts: Parts, limiter: Limiter) -> HttpSettings:
     """A dry run over HTTP reads a manifest as admission does, with the settings that this process knows."""
     of = parts.settings
     come = Callers(parts.clock, parts.hub, callers_known(of))
+    parts.meter.sources.all.append(come.counts.samples)
     read = partial(understand, cause="dry-run", sequence=0, settings=parts.catalog)
     return HttpSettings(
         parts.ids,

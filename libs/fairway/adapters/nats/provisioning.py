@@ -1,10 +1,15 @@
-"""The streams, and the durable consumers of the flow's table: made by `fairway setup`, and looked at by all others."""
+"""The streams, and the durable consumers of the flow's table: made by `fairway setup`, and looked at by all others, who
+may also ask how far a consumer has come."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 
 import msgspec
 import nats.errors
 import structlog
+from msgspec import Struct
+from nats.aio.client import Client
 from nats.js import JetStreamContext
 from nats.js.api import ConsumerConfig, DeliverPolicy, StreamConfig
 from nats.js.errors import APIError, NotFoundError
@@ -20,6 +25,7 @@ _MOST_UNANSWERED = 1_000_000
 # The bytes of a stream are more than the server has left to promise.
 NO_ROOM = 10047
 _OTHERWISE = 10058
+_ASK_S = 5.0
 _SETUP = "run `fairway setup` of this version against this NATS"
 
 
@@ -91,3 +97,56 @@ async def missing(js: JetStreamContext, streams: Sequence[Stream]) -> list[str]:
         except NotFoundError:
             found.append(one.name)
     return found
+
+
+class ConsumerProgress(Struct, frozen=True):
+    """Messages that nobody was given yet, those in work or put off, and when the oldest of both was stored, in
+    milliseconds since 1970 (0: there is none)."""
+
+    pending: int
+    unacked: int
+    oldest_at: int = 0
+
+
+class _Place(Struct):
+    stream_seq: int = 0
+
+
+class _Info(Struct):
+    num_pending: int = 0
+    num_ack_pending: int = 0
+    ack_floor: _Place = msgspec.field(default_factory=_Place)
+
+
+class _Timed(Struct):
+    seq: int
+    time: datetime
+
+
+class _Stored(Struct):
+    """Whatever else stands in it is anybody's, and not looked at."""
+
+    message: _Timed | None = None
+
+
+async def progress(client: Client, stream: str, durable: str, subjects: Sequence[str]) -> ConsumerProgress:
+    """Raises Unreachable when the bus does not tell."""
+    info = await _told(client, f"$JS.API.CONSUMER.INFO.{stream}.{durable}", {}, _Info)
+    if not info.num_pending and not info.num_ack_pending:
+        return ConsumerProgress(0, 0)
+    found = []
+    for subject in subjects:
+        asked = {"seq": info.ack_floor.stream_seq + 1, "next_by_subj": subject}
+        stored = await _told(client, f"$JS.API.STREAM.MSG.GET.{stream}", asked, _Stored)
+        found += [stored.message] if stored.message is not None else []
+    oldest = min(found, key=lambda one: one.seq, default=None)
+    at = round(oldest.time.timestamp() * 1000) if oldest is not None else 0
+    return ConsumerProgress(info.num_pending, info.num_ack_pending, at)
+
+
+async def _told(client: Client, subject: str, asked: dict[str, Any], answer: type[Any]) -> Any:
+    try:
+        said = await client.request(subject, msgspec.json.encode(asked) if asked else b"", timeout=_ASK_S)
+        return msgspec.json.decode(said.data, type=answer)
+    except (nats.errors.Error, TimeoutError, msgspec.DecodeError) as error:
+        raise Unreachable(f"the bus does not answer {subject}: {error}") from error

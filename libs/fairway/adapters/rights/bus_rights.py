@@ -103,8 +103,10 @@ def _asks(credential: str) -> list[str]:
             found += [next_of(stream, name), f"{_API}.CONSUMER.INFO.{stream}.{name}", *_answers(stream, name)]
     for stream, readers in _HISTORY.items():
         found += _reads(stream) if credential in readers else ()
-    for stream in {row.stream for row in FLOW if credential in row.says and row.stream}:
-        found.append(f"{_API}.STREAM.MSG.GET.{stream}")  # what has its id already is read back
+    says = {row.stream for row in FLOW if credential in row.says and row.stream}
+    hears = {consumer(one.name)[0] for one in CONSUMERS if one.service == credential}
+    for stream in says | hears:  # what has its id already is read back; how old what it has not heard is, is told
+        found.append(f"{_API}.STREAM.MSG.GET.{stream}")
     if credential in _MANIFESTS:
         found.append(by_number(subjects.JOBS))
     if credential == GATEWAY:

@@ -11,6 +11,7 @@ from fairway.gateway.callers.answer_cache import AnswerCache
 from fairway.gateway.callers.caller import JOBS, AccessQuestion, Caller
 from fairway.gateway.callers.keys import Keys
 from fairway.gateway.callers.tokens import Hub, Tokens
+from fairway.gateway.counted.http_counts import HttpCounts
 from fairway.gateway.http.problem import Problem
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.ports import Clock
@@ -33,7 +34,8 @@ class Callers:
     """Everybody who may come, over one hub. Without a hub only those with a key come, and they may do everything."""
 
     def __init__(self, clock: Clock, hub: Cluster | None, keys: Keys) -> None:
-        self._hub = Hub(hub) if hub is not None else None
+        self.counts = HttpCounts()
+        self._hub = Hub(hub, self.counts.reviews.observe) if hub is not None else None
         self.tokens = Tokens(clock, self._hub, keys)
         self._kept: AnswerCache[bool] = AnswerCache(clock)
 
@@ -100,7 +102,15 @@ class Access:
     async def need(self, ask: AccessQuestion) -> None:
         """Raises a Problem (403) that names what is missing."""
         if not await self.may(ask):
-            raise forbidden(self.caller, ask)
+            raise self.forbidden(ask)
+
+    def forbidden(self, ask: AccessQuestion) -> Problem:
+        """What is answered to who may not; it is counted."""
+        self.denied(ask)
+        return forbidden(self.caller, ask)
+
+    def denied(self, ask: AccessQuestion) -> None:
+        self._callers.counts.denied(ask.verb, ask.resource)
 
     async def everywhere(self, verb: str) -> bool:
         """Whether they may do this with the jobs of every namespace."""

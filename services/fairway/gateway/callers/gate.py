@@ -9,6 +9,8 @@ from fairway.gateway.callers.hosts import Hosts
 from fairway.gateway.callers.rate_limits import TOGETHER, Buckets, HttpLimits, InHand, too_much
 from fairway.gateway.callers.tokens import HOW, unauthenticated
 from fairway.gateway.callers.unknown_tokens import UnknownTokens
+from fairway.gateway.counted import http_counts
+from fairway.gateway.counted.http_counts import HttpCounts
 from fairway.gateway.http.problem import Problem, on_problem
 from fairway.runtime.ports import Clock, Ids
 
@@ -48,16 +50,23 @@ class Gate:
     async def _access(self, request: Request) -> Access:
         now = self._clock.now()
         tokens = self._callers.tokens
-        token = _bearer(request)
+        counts = self._callers.counts
+        token = _bearer(request, counts)
         # Whoever has no good token cannot be told from others at the same address, and may cost the hub a question.
         if wait := self._strangers.wait(self._hosts.address(request), *tokens.standing(token), now):
+            counts.unknown(http_counts.TOO_MANY)
             raise too_much("too many requests of this address have no good token", wait)
         if not token:
+            counts.unknown(http_counts.NO_TOKEN)
             title = "there is no caller: the request has no bearer token"
             if request.headers.get("x-remote-user"):
                 title = f"{title}, and what it says of its user itself does not count"
             raise unauthenticated(title)
-        caller = await tokens.who(token)
+        try:
+            caller = await tokens.who(token)
+        except Problem as problem:
+            counts.unknown(http_counts.BAD_TOKEN if problem.body.status == 401 else http_counts.HUB_AWAY)
+            raise
         if wait := self._paces.wait(caller.user, now):
             raise too_much(f"{caller.user} sends more requests a second than one caller may", wait)
         if wait := self._of_tenants.wait(caller.tenant, now):
@@ -66,13 +75,14 @@ class Gate:
         return Access(self._callers, caller, token, self._ids.new())
 
 
-def _bearer(request: Request) -> str:
+def _bearer(request: Request, counts: HttpCounts) -> str:
     """Empty: there is none. Raises a Problem when it cannot be told which one counts."""
     given = request.headers.getlist("authorization")
     if not given:
         return ""
     scheme, _, token = given[0].partition(" ")
     if len(given) > 1 or scheme.lower() != "bearer" or len(token) > LONGEST:
+        counts.unknown(http_counts.BAD_HEADER)
         raise Problem(
             401,
             "the Authorization header is not one bearer token",

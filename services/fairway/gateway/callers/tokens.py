@@ -3,7 +3,9 @@
 import asyncio
 import base64
 import binascii
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -57,8 +59,10 @@ class _Status(Struct):
 class Hub:
     """Questions to the hub that nobody may answer but itself: without an answer there is a 503, never a yes."""
 
-    def __init__(self, hub: Cluster) -> None:
+    def __init__(self, hub: Cluster, took: Callable[[float], None]) -> None:
+        """`took` is told of each answer how long it was waited for (s)."""
         self._hub = hub
+        self._took = took
         self._lanes = {one: asyncio.Semaphore(_STRANGE_AT_ONCE) for one in AddressStanding}
         self._lanes[AddressStanding.KNOWN] = asyncio.Semaphore(_AT_ONCE)
 
@@ -69,8 +73,10 @@ class Hub:
         gate = self._lanes[standing]
         body = {"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0], "spec": spec}
         try:
+            began = time.monotonic()
             async with asyncio.timeout(_WAIT_S), gate:
                 answer = await self._hub.review(kind, body)
+            self._took(time.monotonic() - began)
             return msgspec.convert(answer.get("status") or {}, status)
         except (Unreachable, TimeoutError, OSError) as error:
             log.warning("the hub was not reached to ask about a caller", kind=kind, cause=str(error))

@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from fairway.domain.text.digits import is_whole
-from fairway.gateway.callers.access import Access, access_of, forbidden
+from fairway.gateway.callers.access import Access, access_of
 from fairway.gateway.callers.caller import JOBS, AccessQuestion, Caller
 from fairway.gateway.callers.rate_limits import InHand, too_much
 from fairway.gateway.callers.tenant_shares import SharedPlace, Shares
@@ -41,6 +41,10 @@ class Streams:
         self._keep_alive_s = keep_alive_s
         self._all = Shares(most, "event streams")
         self._mine = InHand(each, "event streams of one caller")
+
+    @property
+    def open(self) -> int:
+        return self._all.count
 
     async def events(self, request: Request) -> Response:
         namespace = request.query_params.get("namespace", "")
@@ -73,7 +77,7 @@ class Streams:
                     access = await access.again()
                     asked_at = self._world.clock.now()
                     if not await access.jobs("watch", namespace):
-                        raise forbidden(access.caller, AccessQuestion("watch", JOBS, namespace=namespace))
+                        raise access.forbidden(AccessQuestion("watch", JOBS, namespace=namespace))
                 if not done:
                     yield b": still here\n\n"
                     continue

@@ -14,7 +14,7 @@ from fairway.domain.submission import cancellation
 from fairway.domain.text.decoding import decoder
 from fairway.domain.text.digits import is_whole
 from fairway.explain.story import story_of, why
-from fairway.gateway.callers.access import Access, access_of, forbidden
+from fairway.gateway.callers.access import Access, access_of
 from fairway.gateway.callers.caller import GROUP, JOBS, AccessQuestion
 from fairway.gateway.callers.guarded_routes import refused_parameter
 from fairway.gateway.callers.page_cursor import PageCursor
@@ -127,9 +127,8 @@ class JobQuestions:
             held = await self._held.one(name, access)
             raise not_submitted(held) if held is not None else _unknown(name)
         if not await access.may(cancelling(job)):
-            if await access.jobs("get", job.tenant):
-                raise forbidden(access.caller, cancelling(job))
-            raise _unknown(name)
+            problem = access.forbidden(cancelling(job))
+            raise problem if await access.jobs("get", job.tenant) else _unknown(name)
         await self._door.publish([cancellation(job.id, job.tenant, access.actor, self._world.clock.now())])
         if job.ended:
             text = f"it has ended already: {job.state.value}; what is left of it in a cluster is being removed"
@@ -144,6 +143,8 @@ class JobQuestions:
             return job
         held = await self._held.one(name, access)
         if held is None or job is not None:
+            if job is not None:
+                access.denied(AccessQuestion("get", JOBS, namespace=job.tenant))
             raise _unknown(name)
         return held
 

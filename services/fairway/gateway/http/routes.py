@@ -23,6 +23,7 @@ from fairway.gateway.callers.gate import Gate
 from fairway.gateway.callers.guarded_routes import Handler, check_parameters, guarded
 from fairway.gateway.callers.hosts import Hosts, Networks
 from fairway.gateway.callers.rate_limits import HttpLimits
+from fairway.gateway.counted.measured import Measured
 from fairway.gateway.held_objects import HeldAnswer
 from fairway.gateway.http.batch import Batch, BatchDoor, BatchResult
 from fairway.gateway.http.dry_run import Preview, Understand, preview
@@ -78,6 +79,7 @@ def create_app(world: World, settings: HttpSettings) -> Starlette:
     door = _door(world, settings)
     jobs = JobQuestions(world, door)
     streams = Streams(world, settings.limits.streams)
+    settings.callers.counts.open_streams = lambda: streams.open
     table = _of_jobs(jobs, door) + _of_fleet(FleetQuestions(world, settings.configuration), streams)
     table.append(
         (_SETTING, SettingsDoor(door, settings.hub, settings.admin, settings.configuration.policies.together).post)
@@ -110,10 +112,11 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
         await door.settled.close()
 
     routes = [Route(op.path, guarded(op, handler), methods=[op.method]) for op, handler in table]
+    routes.append(Route("/openapi.json", openapi))
     hosts = Hosts(settings.hosts, settings.proxies)
     ports = (world.clock, settings.ids)
     return Starlette(
-        routes=[*routes, Route("/openapi.json", openapi)],
+        routes=routes,
         exception_handlers={
             Problem: on_problem,
             Refused: on_refused,
@@ -125,7 +128,10 @@ def _app(table: Table, settings: HttpSettings, world: World, door: Door) -> Star
             Exception: on_failure,
         },
         lifespan=lifespan,
-        middleware=[Middleware(Gate, settings.callers, hosts, settings.limits, ports)],
+        middleware=[
+            Middleware(Measured, settings.callers.counts, routes),
+            Middleware(Gate, settings.callers, hosts, settings.limits, ports),
+        ],
     )
 
 

@@ -1,0 +1,1 @@
+"""What the door counts of its requests and callers."""
