@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import httpx
 import pytest
+from msgspec import structs
 
 from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects
@@ -123,5 +125,38 @@ async def test_a_store_that_answers_late_makes_every_stage_slow(tmp_path: Path) 
         assert watched.wrong("DispatchSlow", {"stage": "place"}, {"stage": "reserve"}, {"stage": "dispatch"}) == ""
         total = {part: float(value) for part, value in _BATCHES.findall(told)}
         assert total["sum"] / total["count"] > 0.2
+
+    assert (await under_load(tmp_path, play, SETUP)).wrong == ()
+
+
+@pytest.mark.slow
+async def test_members_that_hang_let_the_propagator_lag(tmp_path: Path) -> None:
+    async def play(scene: Scene) -> None:
+        await scene.flows()
+        async with watching(scene) as watched:
+            for name in AGENTS:
+                scene.arena.links[f"propagator>{name}"].hang()
+            await watched.exceeds("fairway_consumer_oldest_age_seconds", 45, consumer="propagator")
+            told = await watched.told("ConsumerLagging", "propagator")
+            for name in AGENTS:
+                scene.arena.links[f"propagator>{name}"].mend()
+        assert watched.wrong("ConsumerLagging", {"consumer": "propagator"}) == ""
+        assert set(re.findall(r'"cluster": "(c\d)"', told)) == set(AGENTS)
+
+    assert (await under_load(tmp_path, play, structs.replace(SETUP, cancelled=0.0))).wrong == ()
+
+
+@pytest.mark.slow
+async def test_who_comes_with_bad_tokens_again_and_again_is_noticed(tmp_path: Path) -> None:
+    async def play(scene: Scene) -> None:
+        await scene.flows()
+        async with watching(scene) as watched:
+            async with httpx.AsyncClient(base_url=scene.arena.http) as client:
+                for number in range(60):
+                    await client.get("/v1/jobs", headers={"Authorization": f"Bearer stranger-{number}"})
+            await watched.some(2)
+            told = await watched.told("AuthFailures")
+        assert watched.wrong("AuthFailures", {"reason": "BadToken"}) == ""
+        assert 'fairway_authn_failures_total{reason="BadToken"} 60.0' in told
 
     assert (await under_load(tmp_path, play, SETUP)).wrong == ()

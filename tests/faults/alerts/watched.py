@@ -50,7 +50,8 @@ class Watched:
         folder = arena.dir / "operator"
         folder.mkdir(exist_ok=True)
         where = {"FAIRWAY_URL": arena.http, "FAIRWAY_TOKEN_FILE": str(arena.token_file)}
-        settings = {**arena.environment(), **where, "METRICS": arena.processes[process].said["metrics"]}
+        child = arena.processes[process]
+        settings = {**arena.environment(), **where, "METRICS": child.said["metrics"], "LOG": str(child.log)}
         every = commands or runbooks.commands(runbooks.pages()[alert])
         said = [await asyncio.to_thread(runbooks.run, folder, one, settings) for one in every]
         assert said, f"the page of {alert} has no command"
