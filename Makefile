@@ -44,6 +44,7 @@ lint: install ## ruff, mypy and the layers
 schemas: install ## write proto/schema, asyncapi.yaml, the tables of pages, deploy/crds, the users of NATS and Valkey and the list of what is in the image anew, after a change of the code
 	@$(BIN)/python -m fairway.lab.documents.schemas
 	@$(BIN)/python -m fairway.lab.documents.architecture
+	@$(BIN)/python -m fairway.lab.documents.metrics
 	@$(BIN)/python -m fairway.cli.crds
 	@$(BIN)/python -m fairway.lab.documents.credentials
 	@$(BIN)/python -m fairway.lab.documents.alerts

@@ -3,14 +3,16 @@ docs/joining-clusters.md tells a reader to type is there."""
 
 import re
 
-from prometheus_client import generate_latest
 from typer.main import get_command
 
 from fairway.cli.main import app
 from fairway.client import failure
+from fairway.lab.documents import metrics
 from fairway.queue.service import service
 from fairway.runtime.metrics import Meter
+from fairway.runtime.metrics.families import BY_NAME, LIBRARY_FAMILIES
 from fairway.runtime.views.settings import Catalog
+from fairway.wire.reasons import Code
 from tests.tidy.source import ROOT, sources
 
 PAGE = (ROOT / "docs/operations.md").read_text()
@@ -24,13 +26,33 @@ def test_every_setting_is_documented_and_every_documented_one_is_read() -> None:
     assert read | asked == set(re.findall(r"FAIRWAY_[A-Z_]+", PAGE))
 
 
-def test_every_metric_is_documented_and_every_documented_one_is_there() -> None:
+def test_the_table_of_metrics_is_what_the_code_says() -> None:
+    """What is not in the table of families cannot be told: the collector looks each name up there."""
+    there = (ROOT / metrics.PAGE).read_text("utf-8")
+    assert there == metrics.page(ROOT), f"{metrics.PAGE} is out of date; write it anew with: make schemas"
+
+
+def test_the_counters_of_the_library_are_those_of_the_table() -> None:
     meter = Meter()
     meter.follow("queue", lambda: True)
     service(Catalog(), meter, [])
-    shown = re.findall(r"^# TYPE (fairway_\w+) \w+$", generate_latest(meter.registry).decode(), re.MULTILINE)
-    documented = set(re.findall(r"fairway_[a-z_]+", PAGE))
-    assert documented == {name for name in shown if not name.endswith("_created")}
+    meter.refused(Code.INVALID)
+    meter.batch("queue", 1, 0, 1, meter.start())
+    meter.dead_letter("queue", Code.INVALID)
+    meter.letters({"queue": 1})
+    meter.frozen.labels("watcher").set(0)
+    found = {}
+    for one in meter.registry.collect():
+        labels = {name for sample in one.samples for name in sample.labels} - {"le"}
+        found[one.name + "_total" * (one.type == "counter")] = (one.type, labels, one.documentation)
+    told = {one.name: (one.kind, {*one.labels}, one.text) for one in LIBRARY_FAMILIES}
+    assert {name: found[name] for name in found if name not in BY_NAME} == told
+
+
+def test_every_metric_that_a_page_names_is_one() -> None:
+    known = {*BY_NAME, *(one.name for one in LIBRARY_FAMILIES)}
+    for path in ("docs/operations.md", "docs/metrics.md", "docs/reliability.md"):
+        assert set(re.findall(r"fairway_[a-z_]+", (ROOT / path).read_text())) <= known, path
 
 
 def test_every_exit_code_is_documented() -> None:

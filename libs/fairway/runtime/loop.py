@@ -19,6 +19,7 @@ from fairway.runtime.record.dead_letters import dead_letter
 from fairway.runtime.record.senders import foreign
 from fairway.runtime.record.working_sets import Past, late
 from fairway.runtime.service import AnyService
+from fairway.runtime.spoken_of import heard_of
 from fairway.runtime.views.memory_view import MemoryView
 from fairway.runtime.vital_tasks import LoopTasks, vital
 from fairway.wire.reasons import Code, Reason, Refused
@@ -59,6 +60,7 @@ class Loop:
         return not self.waiting
 
     async def run(self) -> None:
+        structlog.contextvars.bind_contextvars(service=self.service.name)
         await self._open()
         async with asyncio.TaskGroup() as group:
             self._tasks.group = group
@@ -179,8 +181,7 @@ class Loop:
 
     def _timely(self, plans: list[CallPlan]) -> list[CallPlan]:
         """Without the events of a working set that was lost before they were stored."""
-        sets = self._past.known
-        if gone := [one for one in plans if late(one.heard, sets)]:
+        if gone := [one for one in plans if late(one.heard, self._past.known)]:
             log.warning("late words passed over", service=self.service.name, count=len(gone))
             self.inbox.ack([one.item for one in gone])
         return [one for one in plans if one not in gone]
@@ -227,8 +228,7 @@ class Loop:
         if any(plan.found_done for plan in plans):
             await self.outbox.make_up()
         self._acknowledge([plan for plan in plans if id(plan) not in conflicts])
-        writing = sum(bool(plan.decision.steps) for plan in plans)
-        self.meter.decisions.done(self.service.name, len(plans) - writing, writing, len(conflicts))
+        self.meter.decisions.done(self.service.name, [bool(plan.decision.steps) for plan in plans], len(conflicts))
         self.meter.batch(self.service.name, len(plans), len(conflicts), len(said), started)
         return list(conflicts.values())
 
@@ -237,7 +237,7 @@ class Loop:
 
     async def _failed(self, plan: CallPlan, error: BaseException) -> None:
         """A handler raised: try again with growing delay, then keep the message where an operator finds it."""
-        log.error("handler failed", service=self.service.name, error=repr(error), delivered=plan.heard.delivered)
+        log.error("handler failed", **heard_of(plan.heard), error=repr(error), delivered=plan.heard.delivered)
         if plan.heard.delivered < _TRIES and plan.item.durable:
             plan.item.later(_FIRST_DELAY_MS * 2**plan.heard.delivered)
             return

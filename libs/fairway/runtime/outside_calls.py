@@ -9,11 +9,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
+import structlog
 from msgspec import Struct, field, structs
 
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Step
 from fairway.domain.job import Job
 from fairway.runtime.inbox import Item
+from fairway.runtime.spoken_of import called_of, heard_of
 from fairway.runtime.vital_tasks import vital
 
 # Messages of one cluster whose calls are under way at once, and those in hand with them; more come again later.
@@ -77,7 +79,8 @@ class OutsideCalls:
     async def _do(self, plan: CallPlan, line: _Line) -> None:
         try:
             async with line.gate:
-                made = await asyncio.gather(*map(self._act, plan.decision.calls), return_exceptions=True)
+                calls = (self._called(plan, call) for call in plan.decision.calls)
+                made = await asyncio.gather(*calls, return_exceptions=True)
             outcomes = [_without_body(one) for one in made if isinstance(one, Outcome)]
             if len(outcomes) < len(made):
                 await self._failed(plan, next(one for one in made if isinstance(one, BaseException)))
@@ -87,6 +90,11 @@ class OutsideCalls:
         finally:
             line.count -= 1
             self._ids.discard(plan.heard.id)
+
+    async def _called(self, plan: CallPlan, call: Call) -> Outcome:
+        """In a task of its own, so that whatever is logged meanwhile says of which job it is."""
+        structlog.contextvars.bind_contextvars(**(heard_of(plan.heard) | called_of(call)))
+        return await self._act(call)
 
 
 def _without_body(one: Outcome) -> Outcome:

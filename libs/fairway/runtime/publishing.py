@@ -9,6 +9,7 @@ import structlog
 from fairway.runtime.ports import Outgoing, Unreachable, World
 from fairway.runtime.record.dead_letters import KIND, unsayable
 from fairway.runtime.record.publishable import Unsaid, Unsayable
+from fairway.runtime.spoken_of import said_of
 from fairway.wire.reasons import Code
 
 log = structlog.get_logger()
@@ -59,7 +60,7 @@ class Publishing:
         """One for each of them; one that cannot be said either is a line of the log."""
         letters = []
         for one in refused:
-            log.error("cannot be published", service=self._service, id=one.message.id, cause=one.why.text)
+            log.error("cannot be published", service=self._service, **said_of(one.message), cause=one.why.text)
             letter = unsayable(self._service, one, self._world.clock.now())
             if letter is not None:
                 letters.append(letter)

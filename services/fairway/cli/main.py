@@ -81,13 +81,13 @@ def run(
     if unknown or (MEMBER in names and len(names) > 1):
         what = f"unknown service {', '.join(unknown)}" if unknown else f"{MEMBER} runs alone"
         raise Failure(USAGE, what, f"choose from {', '.join(EVERYTHING)}, all, or {MEMBER}")
-    configure()
 
     def ready(facts: dict[str, Any]) -> None:
         if announce:
             print(msgspec.json.encode(facts).decode(), flush=True)
 
     try:
+        configure()
         settings = from_environment()
         settings = msgspec.structs.replace(settings, only_cluster=cluster)
         uvloop.run(run_member(settings, ready) if MEMBER in names else process.run(names, settings, ready))

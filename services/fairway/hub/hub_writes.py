@@ -99,7 +99,7 @@ class HubWrites:
             return await self._do[call.verb](call)
         except ClusterRefused as error:  # what was to be looked at after a refusal
             _passing(error)
-            log.info("not taken", verb=call.verb, job=call.job, cause=str(error))
+            log.info("not taken", verb=call.verb, cause=str(error))
             return Outcome(call, True, NOT_TAKEN, str(error))
 
     async def _event(self, call: Call) -> Outcome:
@@ -216,7 +216,7 @@ class HubWrites:
             served = found is not None or place.kind in await self._hub.served()
         except ClusterRefused as error:
             _passing(error)
-            log.warning("object not looked up", job=call.job, cause=str(error))
+            log.warning("object not looked up", cause=str(error))
             return Outcome(call, True, NOT_TAKEN, str(error))
         return Outcome(call, True, body=FoundObject(found, served, place.seen))
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from fairway.propagator.handover import Clear, HeldPlace, JobPod, Take, attempt_of, next_steps, seen
 from fairway.propagator.held_room import KINDS, PLACES, POD, ROOM_LABEL, Room
 from fairway.propagator.needed_objects import ensure
+from fairway.propagator.view import SERVICE
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.workloads.member_copy import ATTEMPT_LABEL, GATE, HOLD_LABEL, JOB_LABEL
@@ -29,6 +30,12 @@ class AttemptRoom(Struct):
     places: dict[tuple[str, str], HeldPlace] = {}
     pods: dict[tuple[str, str], JobPod] = {}
     version: int = 0
+
+    @property
+    def spoken_of(self) -> dict[str, str | int]:
+        """For the log. Its tenant is where its pods are, once one was seen."""
+        tenant = next((namespace for namespace, _ in self.pods), "")
+        return {"job": self.job, "attempt": self.number, "tenant": tenant}
 
     def put(self, name: tuple[str, str], thing: HeldPlace | JobPod | None) -> None:
         self.version += 1
@@ -151,10 +158,10 @@ class MemberRoom:
                     await self.clear(attempt.way, step.names)
         except ClusterRefused as error:
             if error.code not in ("Conflict", "NotFound"):  # those show: the watch will tell
-                log.warning("room", cluster=self.cluster.name, job=attempt.job, cause=str(error))
+                log.warning("room", service=SERVICE, cluster=self.cluster.name, **attempt.spoken_of, cause=str(error))
                 return False
         except Unreachable as error:
-            log.warning("room", cluster=self.cluster.name, job=attempt.job, cause=str(error))
+            log.warning("room", service=SERVICE, cluster=self.cluster.name, **attempt.spoken_of, cause=str(error))
             return False
         return True
 

@@ -17,6 +17,7 @@ from fairway.propagator.calls import Made
 from fairway.propagator.held_room import NAMESPACE, PLACES, Room, manifests, priority_class
 from fairway.propagator.member_room import AttemptRoom, MemberRoom
 from fairway.propagator.needed_objects import ensure
+from fairway.propagator.view import SERVICE
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Store, StoreWiped, Unreachable, Wanted
 from fairway.runtime.service import LocalMessages
@@ -156,7 +157,7 @@ class Rooms:
                 self._member(name).follow(way)
         for name, member in self._members.items():
             for attempt in await self._over(member):
-                log.info("room of an attempt that is over", cluster=name, job=attempt.job, attempt=attempt.number)
+                log.info("room of an attempt that is over", service=SERVICE, cluster=name, **attempt.spoken_of)
                 with contextlib.suppress(Unreachable, ClusterRefused):
                     await member.release(attempt.way, attempt.job, attempt.number)
 

@@ -17,6 +17,7 @@ from fairway.adapters.nats.bundle import bundled
 from fairway.adapters.nats.connection import Arrived, Bundle, Wire
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.runtime.record.publishable import Unsaid, Unsayable, renamed, same, too_large, unsaid
+from fairway.runtime.spoken_of import said_of
 
 log = structlog.get_logger()
 # One try of a publish. The usual four are within the duplicate windows of the streams; a report that is stored twice
@@ -191,7 +192,7 @@ class Publisher:
             tried.cause = f"message {ack.seq} of {ack.stream} has its id and could not be read: {error}"
             return
         if stored is None or not same(message, stored.subject, stored.data):
-            log.warning("another message has its id", id=message.id, subject=message.subject, sequence=ack.seq)
+            log.warning("another message has its id", **said_of(message), subject=message.subject, sequence=ack.seq)
             tried.again.append(renamed(message))
 
 

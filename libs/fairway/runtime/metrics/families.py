@@ -6,8 +6,8 @@ from msgspec import Struct
 COUNTER = "counter"
 GAUGE = "gauge"
 HISTOGRAM = "histogram"
-# One process tells, whatever their number: see `tellers`.
-ONE = "one process that runs it"
+# One process of those that run the service tells, so that a sum over processes is right.
+ONE = "one process"
 EACH = "each process"
 
 
@@ -111,3 +111,32 @@ FAMILIES = (
     *_of(GAUGE, "gateway", EACH, ("event_streams", (), "Event streams that are open.")),
 )
 BY_NAME = {family.name: family for family in FAMILIES}
+# These the loop counts with the library's own counters, as Meter makes them.
+_BY_SERVICE = ("service",)
+LIBRARY_FAMILIES = (
+    *_of(
+        COUNTER,
+        "",
+        EACH,
+        ("messages_handled_total", _BY_SERVICE, "Messages acknowledged."),
+        ("messages_said_total", _BY_SERVICE, "Messages published."),
+        ("conflicts_total", _BY_SERVICE, "Messages decided again after a refused step."),
+        ("dead_letters_total", ("service", "reason"), "Messages that could not be handled."),
+    ),
+    *_of(
+        HISTOGRAM,
+        "",
+        EACH,
+        ("batch_duration_seconds", _BY_SERVICE, "Time to handle one batch."),
+    ),
+    *_of(GAUGE, "", EACH, ("ready", _BY_SERVICE, "1 while the service can work.")),
+    *_of(COUNTER, "queue", EACH, ("sweep_wakes_total", _BY_SERVICE, "Jobs that only the sweep woke; stays 0.")),
+    *_of(GAUGE, "watcher", EACH, ("evictions_frozen", _BY_SERVICE, "1 while most of the fleet is silent.")),
+    *_of(
+        GAUGE,
+        "gateway",
+        EACH,
+        ("dead_letters_waiting", _BY_SERVICE, "Dead letters that wait for an operator."),
+    ),
+    *_of(COUNTER, "gateway", EACH, ("http_refusals_total", ("reason",), "Bodies that the HTTP door cannot read.")),
+)

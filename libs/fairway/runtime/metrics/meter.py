@@ -1,7 +1,7 @@
 """What a process counts, and where what it tells at a scrape comes together."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
@@ -59,8 +59,10 @@ class DecisionCounts:
         """What has to be done outside first is decided on again, with what came of that."""
         self.outcomes.add((service, "calls"))
 
-    def done(self, service: str, nothing: int, writing: int, conflicts: int) -> None:
-        """Of so many messages of a batch nothing follows, and so many write."""
+    def done(self, service: str, writes: Sequence[bool], conflicts: int) -> None:
+        """Of each message of a batch whether anything is written; so many of those that write were refused."""
+        writing = sum(writes)
+        nothing = len(writes) - writing
         for outcome, count in (("nothing", nothing), ("committed", writing - conflicts), ("conflict", conflicts)):
             if count:
                 self.outcomes.add((service, outcome), count)

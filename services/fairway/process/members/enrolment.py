@@ -94,7 +94,7 @@ class Enrolment:
             await self._take(one.name, one.kubeconfig, one.facts, "hub")
         except (BadKubeconfig, OSError, ValueError) as error:
             # The last good one stays in force.
-            log.error("cluster not taken", secret=change.name, cause=str(error))
+            log.error("cluster not taken", secret_name=change.name, cause=str(error))
 
     def _check_name(self, secret: str, cluster: str) -> None:
         if self._origins.get(cluster) == "folder":

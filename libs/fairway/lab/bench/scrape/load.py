@@ -137,7 +137,7 @@ class LargeFleet:
         for name, code in itertools.product(self._clusters(), _ENDS):
             tally.attempts.add((name, code.value))
         for name in _SERVICES:
-            self._meter.decisions.done(name, 2, 2, 1)
+            self._meter.decisions.done(name, (True, True, False), 1)
 
     def _others(self) -> Iterator[Sample]:
         """What comes of rows, of the bus, of tokens and of HTTP."""
