@@ -10,14 +10,17 @@ from msgspec import structs
 
 from fairway.runtime.ports import Outgoing
 from fairway.wire import subjects
-from tests.faults.alerts.watched import GATEWAY, GROUPS, watching
+from tests.faults.alerts.watched import GATEWAY, GROUPS, asked, watching
 from tests.faults.arena.scene import Scene, Setup, under_load
 from tests.faults.test_fleet_silent import REST
+from tests.support.alerting.rules import ALERTS
 
 SETUP = Setup(groups=GROUPS)
 # Each member with an agent of its own.
 AGENTS = {name: ("agent", "--cluster", name) for name in ("c0", "c1", "c2")}
 APART = Setup(groups=(REST, *AGENTS.values()), settings={"FAIRWAY_WATCH_SILENCE": "5"})
+# Of the tokens of clusters that joined, which is nobody here; and of letters, which are told when there are some.
+RARE = {"fairway_member_token_expiry_timestamp_seconds", "fairway_dead_letters_waiting"}
 _BATCHES = re.compile(r"^fairway_batch_duration_seconds_(sum|count)\{.*\} (\S+)$", re.MULTILINE)
 
 
@@ -122,6 +125,7 @@ async def test_a_store_that_answers_late_makes_every_stage_slow(tmp_path: Path) 
             told = await watched.told("DispatchSlow", "global-scheduler-reserver")
             for link in scene.arena.to("valkey"):
                 link.mend()
+        assert set().union(*map(asked, ALERTS)) - watched.scrapes.names == RARE
         assert watched.wrong("DispatchSlow", {"stage": "place"}, {"stage": "reserve"}, {"stage": "dispatch"}) == ""
         total = {part: float(value) for part, value in _BATCHES.findall(told)}
         assert total["sum"] / total["count"] > 0.2

@@ -61,7 +61,7 @@ class Watched:
         """What promtool finds if the alert does not fire with these labels alone, once the last scrape has lasted for
         as long as it asks, or fired before anything was done."""
         lasting = _seconds(ALERTS[alert].get("for", "0s")) + 60
-        series = self.scrapes.series(_asked(alert), lasting, self.quiet - 1)
+        series = self.scrapes.series(asked(alert), lasting, self.quiet - 1)
         expected = [
             Expected(alert, f"{self.quiet - 1}s", ()),
             Expected(alert, f"{self.scrapes.count + lasting - 30}s", tuple(dict(one) for one in fires)),
@@ -69,11 +69,12 @@ class Watched:
         return judged(self.scene.arena.dir, series, INTERVAL, expected)
 
 
-def _asked(alert: str) -> set[str]:
+def asked(alert: str) -> set[str]:
     """The metrics behind it, also by rules that record."""
     names = named(ALERTS[alert]["expr"])
     recorded = {rule["record"]: rule["expr"] for rule in RULES if "record" in rule}
-    return names.union(*(named(recorded[one]) for one in names if one in recorded))
+    behind = set().union(*(named(recorded[one]) for one in names & set(recorded)))
+    return (names - set(recorded)) | behind
 
 
 def _seconds(duration: str) -> int:

@@ -25,6 +25,11 @@ class Scrapes:
     def count(self) -> int:
         return len(self._found)
 
+    @property
+    def names(self) -> set[str]:
+        """Of everything that was ever told."""
+        return {series.partition("{")[0] for one in self._found for series in one}
+
     async def take(self) -> None:
         async with httpx.AsyncClient(timeout=_TIMEOUT_S) as client:
             pages = await asyncio.gather(*(_page(client, *one) for one in self._addresses().items()))
