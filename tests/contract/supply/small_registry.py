@@ -26,8 +26,11 @@ class Registry(Struct):
     realm: str = ""
     # In place of the digest that it would claim.
     claims: str = ""
+    # Where it sends everybody who asks for a manifest.
+    leads: str = ""
     address: str = ""
     asked: list[str] = []
+    tokens: list[str] = []
 
 
 def index(*platforms: str, kind: str = OCI) -> bytes:
@@ -49,6 +52,7 @@ def listening(registry: Registry) -> Iterator[Registry]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             registry.asked.append(self.path)
+            registry.tokens.append(self.headers.get("Authorization") or "")
             status, headers, body = _answer(registry, self.path, self.headers)
             self.send_response(status)
             for name, value in {**headers, "Content-Length": str(len(body))}.items():
@@ -80,6 +84,8 @@ def _answer(registry: Registry, path: str, headers: Mapping[str, str]) -> tuple[
         realm = registry.realm or f"{registry.address}/token"
         # The scope here is one that a client should not take over: it asks for what it wants.
         return 401, {"WWW-Authenticate": f'Bearer realm="{realm}",service="small",scope="repository:x:push"'}, b"{}"
+    if registry.leads:
+        return 307, {"Location": f"{registry.leads}{url.path}"}, b""
     body = registry.tags.get(f"{repository}:{tag}")
     if body is None:
         return 404, {}, b'{"errors": [{"code": "MANIFEST_UNKNOWN"}]}'

@@ -79,6 +79,23 @@ def test_it_is_refused_with_its_cause(registry: Registry, cause: str) -> None:
         _ask(registry, "a:1")
 
 
+def test_a_registry_that_leads_elsewhere_gives_no_token_away() -> None:
+    near = Registry({"library/a:1": BOTH}, closed=False)
+    with listening(near), listening(Registry({})) as registry:
+        registry.leads = near.address
+        assert _ask(registry, "a:1") == _digest(BOTH)
+    assert (near.asked, near.tokens) == (["/v2/library/a/manifests/1"], [""])
+    assert any(registry.tokens), "it was given one itself"
+
+
+def test_a_registry_that_leads_to_another_scheme_is_not_followed() -> None:
+    with (
+        listening(Registry({}, leads="ftp://127.0.0.1")) as registry,
+        pytest.raises(NoDigest, match=r"which is no http"),
+    ):
+        _ask(registry, "a:1")
+
+
 def test_a_registry_that_is_not_there_is_said_so() -> None:
     with listening(Registry({})) as registry:
         pass

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from fairway.lab.supply.image_names import DOCKER, Image
 
@@ -27,6 +27,21 @@ _TIMEOUT_S = 30.0
 
 class NoDigest(Exception):
     """A registry that does not say which image a tag is; with the cause, and what to do."""
+
+
+class _Redirects(HTTPRedirectHandler):
+    """As some registries send clients to a server nearby: by the same scheme, and without the token."""
+
+    def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
+        if urlsplit(newurl).scheme != req.type:
+            raise URLError(f"it leads to {newurl!r}, which is no {req.type}")
+        found = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if found is not None and found.host != req.host:
+            found.remove_header("Authorization")
+        return found
+
+
+_opener = build_opener(_Redirects)
 
 
 def digest(image: Image, addresses: Mapping[str, str] = ADDRESSES) -> str:
@@ -61,7 +76,7 @@ def _index(image: Image, url: str) -> tuple[bytes, str]:
 
 def _get(url: str, token: str) -> tuple[bytes, str]:
     headers = {"Accept": ", ".join(_INDEXES)} | ({"Authorization": f"Bearer {token}"} if token else {})
-    with urlopen(Request(url, headers=headers), timeout=_TIMEOUT_S) as answer:
+    with _opener.open(Request(url, headers=headers), timeout=_TIMEOUT_S) as answer:
         body: bytes = answer.read(_MOST + 1)
         if len(body) > _MOST:
             raise OSError(f"the answer is longer than {_MOST} bytes")
