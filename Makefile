@@ -8,7 +8,7 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-real faults slow lint schemas bench simulate kubernetes clean
+.PHONY: help install demo test test-real faults slow lint schemas pins digests release bench simulate kubernetes clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -26,12 +26,13 @@ test-real: kubernetes ## the tests on real Kubernetes alone
 	@$(BIN)/pytest -n $(WORKERS) tests/kubernetes
 
 faults: install ## break real NATS, Valkey, members and services under load, one fault after the other; and replay every seed
+	@$(BIN)/python -m fairway.lab.kubereal.build prometheus
 	@$(BIN)/pytest -n logical -m '' -rP tests/faults tests/simulation/test_seeds.py
 
 slow: faults kubernetes ## what is run before a release beside `make test`: the faults, and all other tests that take long
 	@$(BIN)/pytest -n $(WORKERS) -m slow --ignore tests/faults --ignore tests/simulation/test_seeds.py tests
 
-kubernetes: install ## build Kubernetes and the operators for the tests from source (20 minutes once on two cores, then nothing)
+kubernetes: install ## build Kubernetes and the operators for the tests from source (25 minutes once on two cores, then nothing)
 	@$(BIN)/python -m fairway.lab.kubereal.build
 
 lint: install ## ruff, mypy and the layers
@@ -40,12 +41,26 @@ lint: install ## ruff, mypy and the layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-schemas: install ## write proto/schema, asyncapi.yaml, the tables of pages, deploy/crds and the users of NATS and Valkey anew, after a change of the code
+schemas: install ## write proto/schema, asyncapi.yaml, the tables of pages, deploy/crds, the users of NATS and Valkey and the list of what is in the image anew, after a change of the code
 	@$(BIN)/python -m fairway.lab.documents.schemas
 	@$(BIN)/python -m fairway.lab.documents.architecture
 	@$(BIN)/python -m fairway.lab.documents.metrics
 	@$(BIN)/python -m fairway.cli.crds
 	@$(BIN)/python -m fairway.lab.documents.credentials
+	@$(BIN)/python -m fairway.lab.documents.alerts
+	@$(BIN)/python -m fairway.lab.supply.sbom
+
+pins: install ## write the hashes of what the image is installed from anew, after a change of constraints.txt (asks the package index)
+	@$(BIN)/python -m fairway.lab.supply.wheels
+	@$(BIN)/python -m fairway.lab.supply.sbom
+
+digests: install ## name the images of compose and the Dockerfile by their digests (asks the registries of images)
+	@$(BIN)/python -m fairway.lab.supply.images
+	@$(BIN)/python -m fairway.lab.supply.sbom
+
+release: install ## what a release is refused for: images without a digest, or an image that its hashes do not make
+	@$(BIN)/python -m fairway.lab.supply.images --check
+	@$(BIN)/pytest -m '' tests/tidy/deploy
 
 bench: kubernetes ## measure everything, one table of goals at the end (long; QUICK=1 for small runs)
 	@$(BIN)/fairway bench all $(if $(QUICK),--quick)

@@ -10,7 +10,7 @@ from fairway.domain.decision import Call
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.run import simulate
 from fairway.propagator import member_calls
-from fairway.propagator.member_companions import Along, Companions
+from fairway.propagator.companions.member_companions import Along, Companions
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.ports import Unreachable
 from fairway.workloads.companions import sent

@@ -26,14 +26,15 @@ _PATIENCE_S = 1.0
 
 
 class StoreAndLease:
-    """`works` while there is all that the loop needs, as far as it knows. `changes` counts how often the lease was got
-    from another owner or anew, and `rebuilding` how long rebuilds took."""
+    """`works` while there is all that the loop needs, as far as it knows; else `lacking` says what is missing.
+    `changes` counts how often the lease was got from another owner or anew, and `rebuilding` how long rebuilds took."""
 
     def __init__(self, service: AnyService, world: World) -> None:
         self._service = service
         self._world = world
         self.token = self._rebuilds = self.changes = 0
         self.works = False
+        self.lacking = "has not begun yet"
         self.rebuilding = Durations(OF_REBUILDS)
 
     async def open(self, stand_by: Callable[[], Awaitable[None]]) -> None:
@@ -45,10 +46,12 @@ class StoreAndLease:
                 filled = await self._world.store.open() or await self._rebuilt()
                 if filled and (not self._service.single or await self._take_lease()):
                     return
+                self.lacking = "another process has its lease" if filled else "the working set is being made"
                 if filled:
                     await stand_by()
                 wait = _ASK_S if filled else _LOOK_S
             except Unreachable as error:
+                self.lacking = f"waits for the store or the bus: {error}"
                 log.warning("waiting", service=self._service.name, cause=str(error))
             await self._world.clock.sleep(wait * self._world.pace)
 

@@ -49,11 +49,11 @@ class Loop:
 
     @property
     def waiting(self) -> str:
-        """Why it is not ready: the bus, the store or the lease is missing, or what it decided cannot be said. Who has
-        nothing to do knows of the store by sweeping its outbox."""
-        if self.opening.works and self.outbox.reached:
-            return self.outbox.saying.waiting
-        return "waits for the store, the bus or its lease"
+        """Why it is not ready: the store, the working set or the lease is missing, or what it decided cannot be said.
+        Who has nothing to do knows of the store by sweeping its outbox."""
+        if not self.opening.works:
+            return self.opening.lacking
+        return self.outbox.saying.waiting if self.outbox.reached else "the store does not answer"
 
     @property
     def ready(self) -> bool:

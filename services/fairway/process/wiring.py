@@ -183,7 +183,7 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
         parts.readers = await NatsBus.connect(settings.nats_url, "fairway-gateway-readers", login=known.nats)
     for service in composition(parts).services(names):
         loop = parts.loops[service.name] = Loop(service, parts.world(), parts.meter)
-        parts.telemetry.follow(loop)
+        parts.telemetry.follow(loop, lambda: bus.connected)
     return parts
 
 

@@ -14,10 +14,11 @@ from fairway.domain.names import HUB_UID
 from fairway.domain.text.digits import is_whole
 from fairway.propagator import calls
 from fairway.propagator.calls import Adjusted, Adjustment, Copy, Made
+from fairway.propagator.companions.member_companions import Companions
 from fairway.propagator.gangs.apply import apply_gang
-from fairway.propagator.member_companions import Companions
 from fairway.propagator.needed_objects import NeededObjects
 from fairway.propagator.rooms import Rooms, job_progress
+from fairway.propagator.unanswered import Unanswered
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted, World
 from fairway.runtime.record.manifests import manifest_of
@@ -62,6 +63,7 @@ class MemberCalls:
         self._key = key
         self._needed = NeededObjects(world.clock)
         self._companions = Companions(hub, key)
+        self._unanswered = Unanswered(world.clock)
 
     async def __call__(self, call: Call) -> Outcome:
         """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
@@ -73,6 +75,7 @@ class MemberCalls:
         except ClusterRefused as error:
             return Outcome(call, False, error.code, error.text)
         except Unreachable as error:
+            self._unanswered.by(call.cluster, call.job, str(error))
             return Outcome(call, False, "", str(error))
         return Outcome(call, True, body=done)
 

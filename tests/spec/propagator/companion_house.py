@@ -12,7 +12,7 @@ from fairway.lab.kubesim.api.store import ObjectStore
 from fairway.lab.kubesim.cluster_port import KubesimCluster
 from fairway.lab.kubesim.http.identities import Identity
 from fairway.propagator.calls import APPLY, Copy
-from fairway.propagator.member_companions import Along, Companions
+from fairway.propagator.companions.member_companions import Along, Companions
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.wire.jobs import ManifestRef
 from fairway.workloads.companions.named import ACCOUNT, CLAIM, CONFIG_MAP, KINDS, SECRET

@@ -6,7 +6,7 @@ import pytest
 
 from fairway.domain.decision import Call
 from fairway.lab.kubesim.cluster_port import KubesimCluster
-from fairway.propagator.member_companions import Along, Companions
+from fairway.propagator.companions.member_companions import Along, Companions
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code

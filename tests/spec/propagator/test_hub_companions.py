@@ -3,7 +3,7 @@
 import pytest
 
 from fairway.lab.kubesim.http.identities import Identity, Rule
-from fairway.propagator.member_companions import Along, Companions
+from fairway.propagator.companions.member_companions import Along, Companions
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code

@@ -7,7 +7,7 @@ import pytest
 from fairway.domain.decision import Call
 from fairway.lab.kubesim.http.identities import Identity, Rule
 from fairway.propagator.calls import copy_of
-from fairway.propagator.member_companions import Companions
+from fairway.propagator.companions.member_companions import Companions
 from fairway.runtime.cluster_port import ClusterRefused
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code

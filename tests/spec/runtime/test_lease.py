@@ -69,12 +69,14 @@ class Pair:
         self._consumers = (consumer,)
         self.loops: dict[str, asyncio.Task[None]] = {}
         self.sure: dict[str, Ownership] = {}
+        self.each: dict[str, Loop] = {}
 
     def start(self, owner: str) -> None:
         world = World(bus=self.bus, store=self.store, clock=self.clock, owner=owner)
         self.sure[owner] = Ownership()
         service = Service("s", self._consumers, note, OwnedNotes, single=True, ownership=self.sure[owner])
-        self.loops[owner] = asyncio.create_task(Loop(service, world, Meter()).run())
+        self.each[owner] = Loop(service, world, Meter())
+        self.loops[owner] = asyncio.create_task(self.each[owner].run())
 
     async def end(self, owner: str) -> None:
         """As its process does when it is told to end."""
@@ -155,3 +157,12 @@ async def test_who_gives_its_lease_up_is_not_sure_of_it_any_more() -> None:
     async with pair() as one:
         await one.end("first")
         assert not one.sure["first"].lasts(one.clock.now())
+
+
+async def test_who_is_not_ready_says_what_is_missing() -> None:
+    async with pair() as one:
+        assert one.each["first"].waiting == ""
+        assert one.each["second"].waiting == "another process has its lease"
+        one.store.away = "refuses"
+        await one.clock.advance(SOON)
+        assert one.each["second"].waiting == "waits for the store or the bus: the store does not answer"

@@ -94,8 +94,13 @@ def _build(found: Tools, module: Module, say: Say) -> None:
     (draft / "bin").mkdir(parents=True)
     say(f"{module.name}: building {', '.join(module.links or module.programs)} from source ...")
     for name, package in module.programs.items():
-        output = ["-o", str(draft / "bin" / name)]
-        _run([str(program), "build", "-v", "-trimpath", f"-ldflags={module.flags}", *output, package], module, say)
+        options = [
+            "-v",
+            "-trimpath",
+            f"-ldflags={module.flags}",
+            *(("-tags", ",".join(module.tags)) if module.tags else ()),
+        ]
+        _run([str(program), "build", *options, "-o", str(draft / "bin" / name), package], module, say)
     for name in module.links:
         (draft / "bin" / name).symlink_to(next(iter(module.programs)))
     _definitions(program, module, draft / "crds")
@@ -151,7 +156,8 @@ def _checksum(module: Module) -> str:
     folder = FOLDER / module.name
     files = sorted(path for path in folder.iterdir() if path.suffix in (".mod", ".sum", ".go"))
     parts = [path.read_bytes() for path in files]
-    parts += [repr((_RECIPE, module.programs, module.links, module.crds, module.flags)).encode()]
+    how = (_RECIPE, module.programs, module.links, module.crds, module.flags, *module.tags)
+    parts += [repr(how).encode()]
     return sha256(b"\0".join(parts)).hexdigest()[:16]
 
 

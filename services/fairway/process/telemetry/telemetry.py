@@ -1,8 +1,7 @@
 """The telemetry of one process: its meter, and of each loop what is told of it and whether this process tells it."""
 
 import platform
-from collections.abc import Coroutine, Iterator
-from functools import partial
+from collections.abc import Callable, Coroutine, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -31,8 +30,9 @@ class Telemetry:
         if enrolment is not None:
             self.meter.sources.all.append(TokenExpiry(enrolment))
 
-    def follow(self, loop: Loop) -> None:
-        self.meter.follow(loop.service.name, partial(getattr, loop, "ready"))
+    def follow(self, loop: Loop, connected: Callable[[], bool]) -> None:
+        """`connected` is whether the bus is there: who has nothing to say does not notice."""
+        self.meter.follow(loop.service.name, lambda: loop.ready and connected())
         self._loops.append(loop)
 
     def tasks(self, bus: NatsBus) -> list[Coroutine[Any, Any, None]]:

@@ -10,7 +10,7 @@ _KUBERNETES = "1.34.4"
 
 class Module(Struct, frozen=True):
     """`programs`: name of the program → its package. `links`: further names that a program answers to. `crds`: where in
-    the sources of `source` the definitions of its kinds lie, as glob patterns."""
+    the sources of `source` the definitions of its kinds lie, as glob patterns. `tags` leave out what is not needed."""
 
     name: str
     programs: dict[str, str]
@@ -18,6 +18,7 @@ class Module(Struct, frozen=True):
     source: str = ""
     crds: tuple[str, ...] = ()
     flags: str = "-s -w"
+    tags: tuple[str, ...] = ()
 
 
 def _kubernetes() -> Module:
@@ -38,6 +39,7 @@ _TRAINER = "github.com/kubeflow/trainer/v2"
 _LWS = "sigs.k8s.io/lws"
 _APPWRAPPER = "github.com/project-codeflare/appwrapper"
 _RAY = "github.com/ray-project/kuberay/ray-operator"
+_PROMETHEUS = "github.com/prometheus/prometheus"
 
 MODULES = {
     one.name: one
@@ -112,5 +114,7 @@ MODULES = {
                 "config/crd/bases/ray.io_rayservices.yaml",
             ),
         ),
+        # What judges metrics and alert rules; it asks no cloud for what to scrape.
+        Module("prometheus", {"promtool": f"{_PROMETHEUS}/cmd/promtool"}, tags=("remove_all_sd",)),
     )
 }

@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.domain.decision import Call
-from fairway.propagator import hub_companions
 from fairway.propagator.calls import Copy
+from fairway.propagator.companions import hub_companions
 from fairway.runtime.cluster_port import Cluster, ClusterRefused
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code

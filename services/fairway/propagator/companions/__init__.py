@@ -1,0 +1,1 @@
+"""The companions of a job, which go along to its member: read on the hub, and made there beside the job's object."""

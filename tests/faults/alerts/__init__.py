@@ -1,0 +1,1 @@
+"""Faults make their alert fire, and the commands of its page name the cause."""

@@ -1,0 +1,1 @@
+"""Alert rules under series, as Prometheus evaluates them."""
