@@ -19,6 +19,8 @@ INBOUND = "inbound"
 HUB = "hub"
 LOOPS = (INBOUND, *STAGES, HUB)
 GATEWAY = "gateway"
+# Removes manifests of ended jobs from the record; nobody else deletes anything there.
+KEEPER = "keeper"
 AGENT = "agent"
 # No service: a client of the tenant whose subject it is.
 TENANT = "tenant"
@@ -126,6 +128,12 @@ FLOW = (
     ),
     _job(jobs.HoldJob, (HUB,), "keep the job from running (`held`), or let it go again; `who` asked"),
     _job(jobs.Held, ("queue",), "the job is held, or is so no longer"),
+    _job(
+        jobs.ManifestsRemoved,
+        (KEEPER,),
+        "of a job that has ended long ago, what stays of the messages that brought its manifests; said before they are "
+        "deleted, and changes nothing of the job",
+    ),
     _job(Rebuild, LOOPS, "of no job: `owner` makes a new working set from the record; said where it begins and ends"),
     _cluster(fleet.Report, AGENT, "nodes, who uses them, kinds served; full or what changed"),
     _cluster(fleet.Freed, "reserver", "there is more room than before: in all, and on the best node"),

@@ -19,6 +19,7 @@ from fairway.wire.lifecycle import (
     Held,
     HoldJob,
     Lost,
+    ManifestsRemoved,
     Recall,
     Removed,
     Revise,
@@ -78,8 +79,7 @@ class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
 
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
     """Its turn. `charge` was added to every node of `path` in that commit; `woken_by`: enqueue, quota, room, reserved,
-    removal, settings, hold (is so no longer), revised, begin, or sweep (finds what was missed). Nobody else is sent to
-    freed `room` meanwhile."""
+    removal, settings, hold (let go), revised, begin, sweep (finds what was missed). Nobody else is sent to the `room`."""
 
     verb = "dequeued"
     path: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
 
 # In the order of a job's life: the way into a cluster, then what may come of it, and what is asked for.
 _Way = Submitted | Admitted | Rejected | Queue | Blocked | Amended | Dequeued | Placed | Reserved | Dispatched
-_Changes = Revise | Revised | Unchanged | Adjust | HoldJob | Held
+_Changes = Revise | Revised | Unchanged | Adjust | HoldJob | Held | ManifestsRemoved
 Message = _Way | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled | _Changes | Rebuild
 # What brings a manifest: a `ManifestRef` points at one of these.
 Manifested = Submitted | Revise
