@@ -79,7 +79,7 @@ class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
 
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
     """Its turn. `charge` was added to every node of `path` in that commit; `woken_by`: enqueue, quota, room, reserved,
-    removal, settings, hold (let go), revised, begin, sweep (finds what was missed). Nobody else is sent to the `room`."""
+    removal, settings, hold (let go), revised, begin, or sweep (of what was missed). Nobody else is sent to `room`."""
 
     verb = "dequeued"
     path: tuple[str, ...] = ()

@@ -68,12 +68,14 @@ class ToldRecord:
     async def admitted(self, name: str, client: str, secret: str = SECRET) -> str:
         """The job that was made of it."""
         asked, place = await self.submit(name, client, secret)
-        ref = wire.ManifestRef(place, asked.digest, 1)
+        await self.admit(asked, wire.ManifestRef(place, asked.digest, 1))
+        return asked.job
+
+    async def admit(self, asked: Submission, ref: wire.ManifestRef) -> None:
         life = self.lives[asked.job] = Life(asked.job)
         life.at = self.clock.now()
-        life.then(wire.Admitted, attempt=1, spec=spec(name, manifest=ref, client=asked.key), cause=asked.say.id)
+        life.then(wire.Admitted, attempt=1, spec=spec(asked.job, manifest=ref, client=asked.key), cause=asked.say.id)
         await self._told(life)
-        return asked.job
 
     async def then(self, job: str, kind: type[wire.JobMessage], **fields: Any) -> None:
         await self._told(self.lives[job].then(kind, **fields))
