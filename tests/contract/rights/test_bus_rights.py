@@ -114,7 +114,7 @@ def may(user: str, subject: str) -> bool:
 
 
 @pytest.mark.parametrize("user", SERVICES)
-def test_no_service_changes_a_stream_or_a_consumer_or_deletes_anything(user: str) -> None:
+def test_no_service_changes_a_stream_or_a_consumer_or_deletes_anything_but_the_keeper(user: str) -> None:
     calls = [
         one for one in _jetstream() if re.search(r"UPDATE|DELETE|PURGE|RESTORE|SNAPSHOT|DURABLE|PAUSE|STEPDOWN", one)
     ]
