@@ -46,7 +46,7 @@ async def _lived(fleet: Fleet) -> dict[str, str]:
 
 async def _removed(fleet: Fleet, days: float = 31) -> int:
     """By a keeper that comes so many days later, and once more when it knows what admission has handled."""
-    keeper = Keeper(UserBus(fleet.bus, "keeper"), _Unhurried(fleet, days), 30 * DAY_S * 1000)
+    keeper = Keeper(UserBus(fleet.bus, "keeper"), _Unhurried(fleet, days), 30 * DAY_S * 1000, letters_ms=0)
     return await keeper.round() + await keeper.round()
 
 

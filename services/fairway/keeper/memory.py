@@ -24,6 +24,7 @@ class KeptManifest(Struct):
     job: str
     tenant: str
     rest: RemovedManifest
+    stored_at: int
     used_by: set[str] = field(default_factory=set)
 
 
@@ -44,20 +45,17 @@ class _LiveJob(Struct):
 
 
 class KeeperMemory:
-    """`handled` is up to where admission had acknowledged what was submitted, by what was said up to here."""
+    """`handled` is up to where admission had acknowledged what was submitted, by what was said up to here. What has no
+    answer may be among the dead letters, and be said again from there for `letters_ms`."""
 
-    def __init__(self) -> None:
+    def __init__(self, letters_ms: int) -> None:
         self.handled = 0
+        self._letters_ms = letters_ms
         self._there: dict[int, KeptManifest] = {}
         self._live: dict[str, _LiveJob] = {}
         self._open: dict[int, None] = {}
         self._over: dict[str, None] = {}
         self._bundle = 0
-
-    @property
-    def places(self) -> tuple[int, ...]:
-        """Of all manifests that are there."""
-        return tuple(self._there)
 
     def open(self, place: int) -> bool:
         """Whether nobody has answered this one, as far as the record was read."""
@@ -72,7 +70,7 @@ class KeeperMemory:
                 return self._came(one, message, bundled=one.sequence == self._bundle)
             case wire.ManifestsRemoved():
                 self.handled = max(self.handled, message.handled)
-                return self._unanswered(one.id)
+                return self._unanswered(one)
             case wire.Admitted():
                 return self._admitted(one, message)
             case wire.Rejected() if message.job not in self._live:
@@ -84,7 +82,7 @@ class KeeperMemory:
             self._there.pop(one.sequence, None)
             self._open.pop(one.sequence, None)
         elif one.sequence not in self._there:
-            self._there[one.sequence] = KeptManifest(message.job, message.tenant, rest_of(one, message))
+            self._there[one.sequence] = KeptManifest(message.job, message.tenant, rest_of(one, message), one.stored_at)
             self._open[one.sequence] = None
             if isinstance(message, wire.Revise):
                 self._use(one.sequence, message.job)
@@ -127,11 +125,12 @@ class KeeperMemory:
             self._there[place].used_by.discard(message.job)
         return self._due(message.job, one.id, [place for place in live.places if not self._there[place].used_by])
 
-    def _unanswered(self, cause: str) -> list[DueManifests]:
+    def _unanswered(self, word: Delivery) -> list[DueManifests]:
         """What admission had handled long ago, and nobody has answered since: it repeated another, was refused once
-        more, or came after the end of its job."""
-        places = [place for place in self._open if place <= self.handled]
-        return [one for place in places for one in self._due(self._there[place].job, cause, [place])]
+        more, came after the end of its job, or is a dead letter no more."""
+        before = word.stored_at - self._letters_ms
+        places = [at for at in self._open if at <= self.handled and self._there[at].stored_at <= before]
+        return [one for place in places for one in self._due(self._there[place].job, word.id, [place])]
 
     def _due(self, job: str, cause: str, places: list[int]) -> list[DueManifests]:
         found = [self._there.pop(place) for place in sorted(places)]

@@ -19,21 +19,26 @@ from fairway.wire.jobs import JobMessage
 # An answer is looked for in so many messages. What nobody has answered by then is read on from, as any other part of
 # the record: admission was away, or it repeats another and is removed once admission is known to have handled it.
 _MOST_BETWEEN = 200
+# And of so many, which have waited or run for longest: each takes a consumer, and a server counts that for a minute.
+_MOST_LOOKS = 100
 Counts = Callable[[JobMessage, int], bool]
 
 
-async def resumed(bus: Bus, counts: Counts) -> tuple[KeeperMemory, int]:
-    """The memory, and the place behind which the record is to be read. `counts` tells which messages of the record
-    do. Unreachable when the bus is away."""
+async def resumed(bus: Bus, counts: Counts, memory: KeeperMemory) -> int:
+    """The place behind which the record is to be read; the memory, a new one, knows what is needed of all before.
+    `counts` tells which messages of the record do. Unreachable when the bus is away."""
     upto = await _upto(bus)
-    memory = KeeperMemory()
+    looks = 0
     for one in await _there(bus, upto) if upto else ():
         message = message_of(one)
         if isinstance(message, wire.Manifested):
             memory.read(one, message)
-            await _answer(bus, memory, one, message, counts)
-    places = [place for place in memory.places if memory.open(place)]
-    return memory, min([upto, *(place - 1 for place in places)])
+        if isinstance(message, wire.Submitted) and looks < _MOST_LOOKS:
+            looks += 1
+            await _answer(bus, memory, one, message.tenant, counts)
+        if memory.open(one.sequence):
+            return one.sequence - 1  # the others are behind it, and come with what is read from there
+    return upto
 
 
 async def _upto(bus: Bus) -> int:
@@ -46,8 +51,11 @@ async def _upto(bus: Bus) -> int:
 
 
 async def _there(bus: Bus, upto: int) -> list[Delivery]:
+    """With the words of keepers: if another one is at work, what this is told of last must not be what that deletes, or
+    it would be waited for."""
     found = []
-    async with aclosing(bus.history(subjects.JOBS, filters(wire.Submitted, wire.Revise))) as past:
+    where = filters(wire.Submitted, wire.Revise, wire.ManifestsRemoved)
+    async with aclosing(bus.history(subjects.JOBS, where)) as past:
         async for one in past:
             if one.sequence > upto:
                 break
@@ -55,11 +63,8 @@ async def _there(bus: Bus, upto: int) -> list[Delivery]:
     return found
 
 
-async def _answer(bus: Bus, memory: KeeperMemory, one: Delivery, message: wire.Manifested, counts: Counts) -> None:
-    """Another manifest belongs to the job that it names."""
-    if isinstance(message, wire.Revise):
-        return
-    where = subjects.job(wire.Admitted.verb, message.tenant)
+async def _answer(bus: Bus, memory: KeeperMemory, one: Delivery, tenant: str, counts: Counts) -> None:
+    where = subjects.job(wire.Admitted.verb, tenant)
     looked = 0
     async with aclosing(bus.history(subjects.JOBS, (where,), start=one.sequence)) as past:
         async for each in past:

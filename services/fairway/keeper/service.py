@@ -25,6 +25,7 @@ _ROUND_S = 60.0
 # After each word, so that a record of years is gone through beside the work and not before it: less than 100 jobs/s.
 _PAUSE_S = 0.01
 _AGAIN_S = 5.0
+_LETTERS_MS = 1_000 * next(one.max_age for one in subjects.STREAMS if one.name == subjects.DLQ)
 _SUBMISSIONS = flow.consumer("admission")[:2]
 
 
@@ -38,11 +39,12 @@ class KeeperState(Struct):
 class Keeper:
     """Two of them are as good as one: what one has deleted, the other finds gone."""
 
-    def __init__(self, record: ErasableBus, clock: Clock, kept_ms: int, pace: float = 1.0) -> None:
+    def __init__(self, record: ErasableBus, clock: Clock, kept_ms: int, letters_ms: int = _LETTERS_MS) -> None:
+        """`letters_ms`: for how long a dead letter may be said again."""
         self._record = record
         self._clock = clock
         self._kept_ms = kept_ms
-        self._pace = pace
+        self._letters_ms = letters_ms
         self._sets = WorkingSets()
         self._handled = 0
         self._state: KeeperState | None = None
@@ -53,18 +55,22 @@ class Keeper:
             removed = await until_reached("keeper", self._clock, self.round, _AGAIN_S)
             if removed:
                 log.info("manifests removed", messages=removed)
-            await self._clock.sleep(_ROUND_S * self._pace)
+            await self._clock.sleep(_ROUND_S)
 
     async def round(self) -> int:
         """Removes what has become old enough; how many messages. Unreachable: it begins anew where it stands in the
         record, whatever was done of it."""
         self._sets = await working_sets(self._record, self._sets)
         self._handled = await self._record.handled(*_SUBMISSIONS)
-        state = self._state or KeeperState(*await resumed(self._record, self._counts))
+        state = self._state or await self._begun()
         self._state = None
         removed = await self._go_on(state, self._clock.now() - self._kept_ms)
         self._state = state
         return removed
+
+    async def _begun(self) -> KeeperState:
+        memory = KeeperMemory(self._letters_ms)
+        return KeeperState(memory, await resumed(self._record, self._counts, memory))
 
     def _counts(self, message: JobMessage, sequence: int) -> bool:
         """Whether it was said in a working set that was in use."""

@@ -7,7 +7,7 @@ import pytest
 
 from fairway.adapters.system_clock import SystemClock
 from fairway.domain.submission import Asked, submission
-from fairway.runtime.ports import Bus, Unreachable
+from fairway.runtime.ports import Bus, Outgoing, Unreachable
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
@@ -81,6 +81,16 @@ async def test_what_repeats_another_goes_when_a_word_of_later_shows_that_nobody_
     assert await record.manifests() == [again], "who has not read its own word does not know yet"
     assert await keeper.round() == 1
     assert await record.secrets() == 0
+
+
+async def test_what_may_be_a_dead_letter_stays_for_as_long_as_that_can_be_said_again(record: ToldRecord) -> None:
+    _, place = await record.submit("buried", "c1")
+    await record.over(await record.admitted("other", "c2"))
+    await record.handled()
+    record.clock.days = 365
+    keeper = record.keeper(letters=14)
+    assert [await keeper.round() for _ in range(3)] == [1, 0, 0]
+    assert await record.manifests() == [place]
 
 
 async def test_another_manifest_under_a_used_client_id_goes_and_the_job_keeps_its_own(record: ToldRecord) -> None:
@@ -201,3 +211,37 @@ async def test_who_starts_again_does_not_read_again_what_is_done(record: ToldRec
     await record.then(long, wire.Cancelled, who="ada")
     assert await record.keeper().round() == 1
     assert await record.secrets() == 0
+
+
+class _Meanwhile(_Breaks):
+    """Another keeper deletes the last manifests as soon as this one has begun to read them."""
+
+    def __init__(self, bus: Bus, places: list[int]) -> None:
+        super().__init__(bus, 1_000)
+        self._left = places
+
+    def history(self, *args: object, **more: object) -> object:
+        return self._read(self._bus.history(*args, **more))
+
+    async def _read(self, past: object) -> object:
+        async for one in past:
+            while self._left and one.subject.startswith("fairway.job.submitted."):
+                await self._bus.erase("JOBS", self._left.pop())
+            yield one
+
+
+async def test_who_starts_while_another_one_deletes_does_not_wait_for_what_that_has_deleted(record: ToldRecord) -> None:
+    await record.bus.publish([_submission(record, number) for number in range(4_000)])
+    await record.over(await record.admitted("last", "last"))
+    record.clock.days = 31
+    assert await record.keeper().round() == 1
+    there = await record.manifests()
+    reader = ToldRecord(_Meanwhile(record.bus, there[-50:]), record.clock)
+    async with asyncio.timeout(60):
+        assert await reader.keeper().round() == 0
+    assert len(await record.manifests()) == len(there) - 50
+
+
+def _submission(record: ToldRecord, number: int) -> Outgoing:
+    asked = submission(Asked(manifest(f"job-{number}"), client=f"c{number}"), Actor("ada", "http"), record.clock.now())
+    return Outgoing(asked.say.id, asked.say.subject, msgspec.json.encode(asked.say.message), "fairway.job.submitted")

@@ -47,9 +47,9 @@ class ToldRecord:
         self.clock = clock
         self.lives: dict[str, Life] = {}
 
-    def keeper(self, days: float = 30) -> Keeper:
-        """With the rights of its own credential."""
-        return Keeper(UserBus(self.bus, "keeper"), self.clock, int(days * DAY_MS))
+    def keeper(self, days: float = 30, letters: float = 0) -> Keeper:
+        """With the rights of its own credential; dead letters are kept for as many days."""
+        return Keeper(UserBus(self.bus, "keeper"), self.clock, int(days * DAY_MS), int(letters * DAY_MS))
 
     async def say(self, message: wire.JobMessage, name: str) -> int:
         """Its place."""

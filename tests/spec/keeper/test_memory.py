@@ -21,7 +21,7 @@ class Told:
     """A memory that is told of one message after the other."""
 
     def __init__(self) -> None:
-        self.memory = KeeperMemory()
+        self.memory = KeeperMemory(0)
         self._place = 0
 
     def say(self, message: wire.JobMessage, at: int = 0, behind: int = 0) -> list[int]:
@@ -114,3 +114,29 @@ async def test_what_was_answered_far_behind_is_found_by_who_starts_again() -> No
     await record.over(asked.job)
     assert await record.keeper().round() == 1
     assert place not in await record.manifests()
+
+
+class _CountsReaders(MemoryBus):
+    readers = 0
+
+    def history(self, *args: Any, **more: Any) -> Any:
+        self.readers += 1
+        return super().history(*args, **more)
+
+
+async def test_who_starts_again_where_many_jobs_run_asks_for_few_readers_and_knows_them_all() -> None:
+    bus = _CountsReaders(SystemClock())
+    record = ToldRecord(bus, LaterClock(SystemClock()))
+    jobs = [await record.admitted(f"job-{number}", f"c{number}") for number in range(150)]
+    await record.over(await record.admitted("other", "other"))
+    record.clock.days = 31
+    assert await record.keeper().round() == 1
+    before = bus.readers
+    keeper = record.keeper()
+    assert await keeper.round() == 0
+    assert bus.readers - before < 110
+    for job in jobs:
+        await record.then(job, wire.Queue, queue="q")
+        await record.then(job, wire.Cancelled, who="ada")
+    assert await keeper.round() == 150
+    assert await record.manifests() == []

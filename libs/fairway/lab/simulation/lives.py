@@ -118,7 +118,7 @@ class ProcessLives:
     def _keeper(self, process: SimulatedProcess) -> None:
         fleet = self._fleet
         port = KeeperBusPort(process, fleet.bus, self._faults, fleet.erasing)
-        process.start(Keeper(UserBus(port, KEEPER), ProcessClock(process), KEPT_MS).run())
+        process.start(Keeper(UserBus(port, KEEPER), ProcessClock(process), KEPT_MS, letters_ms=0).run())
 
     def _services(self, process: SimulatedProcess, names: tuple[str, ...], life: int) -> None:
         fleet = self._fleet
