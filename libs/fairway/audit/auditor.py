@@ -148,6 +148,8 @@ class Checker:
         self._violations += self._asked.hear(spoken)
         if isinstance(message, wire.Submitted):
             self._submissions.hear(message, spoken)
+        elif isinstance(message, wire.ManifestsRemoved):
+            self._submissions.removed(message)
         elif isinstance(message, wire.Cancel):
             self._cancels.asked(message)
         elif not isinstance(message, _CHANGES_NOTHING):

@@ -12,10 +12,17 @@ class CallerCheck:
 
     def __init__(self) -> None:
         self.doors = Counter[str]()
+        self._heard: set[int] = set()
 
     def hear(self, spoken: Spoken) -> list[Violation]:
         """What is wrong with who asked for this."""
         message = spoken.message
+        if isinstance(message, wire.ManifestsRemoved):
+            unheard = [one for one in message.removed if one.sequence not in self._heard]
+            self._heard.update(one.sequence for one in unheard)
+            self.doors.update(one.who.via if one.who else "" for one in unheard)
+        if isinstance(message, wire.Manifested):
+            self._heard.add(spoken.sequence)
         if not isinstance(message, wire.Manifested | wire.HoldJob | wire.Cancel):
             return []
         who = message.who

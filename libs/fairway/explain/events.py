@@ -12,7 +12,8 @@ from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Reason
-from fairway.wire.spec import Companion, Template
+from fairway.wire.spec import Companion, RemovedManifest, Template
+from fairway.workloads.plain_env import plain_env
 
 Told = tuple[str, tuple[str, ...]]
 
@@ -44,7 +45,7 @@ def _submitted(job: Job, message: wire.Submitted) -> Told:
     client = f" as {message.client}" if message.client else ""
     more = f", with {wording.many(len(message.policies), 'object')} beside it" if message.policies else ""
     size = f"a manifest of {len(bytes(message.manifest))} bytes"
-    return f"Submitted {by}{client}: {size}{more}.", ()
+    return f"Submitted {by}{client}: {size}{more}.", plain_env(bytes(message.manifest))
 
 
 def _admitted(job: Job, message: wire.Admitted) -> Told:
@@ -176,7 +177,19 @@ def _over(job: Job, message: wire.Failed | wire.Lost) -> Told:
 
 def _revise(job: Job, message: wire.Revise) -> Told:
     size = f"a manifest of {len(bytes(message.manifest))} bytes"
-    return f"Another manifest came{_by(message.who)}: {size}.", ()
+    return f"Another manifest came{_by(message.who)}: {size}.", plain_env(bytes(message.manifest))
+
+
+def _manifests_removed(job: Job, message: wire.ManifestsRemoved) -> Told:
+    many = len(message.removed)
+    what = "The manifest of this job was" if many == 1 else f"{many} manifests of this job were"
+    when = f"{wording.moment(message.at)}, {wording.span(message.kept)} or more after its end (FAIRWAY_MANIFESTS_KEPT)"
+    return f"{what} removed from the record on {when}.", tuple(map(_removed, message.removed))
+
+
+def _removed(one: RemovedManifest) -> str:
+    client = f" as {one.client}" if one.client else ""
+    return f"{one.said}{_by(one.who)}{client} on {wording.moment(one.at)}: {one.size} bytes, its sha256 is {one.sha256}"
 
 
 def _adjust(job: Job, message: wire.Adjust) -> Told:
@@ -213,6 +226,7 @@ _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
     wire.Adjust: _adjust,
     wire.Unchanged: lambda job, message: (f"The new manifest is not taken over: {reason(message.why)}.", ()),
     wire.HoldJob: _hold,
+    wire.ManifestsRemoved: _manifests_removed,
     wire.Held: lambda job, message: ("Held by its owner." if message.held else "Held no longer.", ()),
     wire.Cancel: lambda job, message: (f"Cancellation asked for{_by(message.who)}.", ()),
     wire.Cancelled: lambda job, message: (f"Cancelled{_by(message.who)}; nothing of it is left in any cluster.", ()),

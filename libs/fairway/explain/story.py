@@ -147,7 +147,23 @@ async def _recorded(bus: Bus, job: Job) -> list[Recorded]:
             left.discard(message.rev)
             if not left:
                 break
+    if first not in {sequence for sequence, _ in found}:
+        found += await _removals(bus, job, max((sequence for sequence, _ in found), default=0))
     return found
+
+
+async def _removals(bus: Bus, job: Job, after: int) -> list[Recorded]:
+    """What stays of the manifests of an ended job, said long after its end."""
+    mark = job.id.encode()
+    found: dict[int, Recorded] = {}
+    where = subjects.job(wire.ManifestsRemoved.verb, job.tenant)
+    async with aclosing(bus.history(subjects.JOBS, [where], start=after + 1)) as past:
+        async for one in past:
+            message = _read(one) if mark in one.data else None
+            if isinstance(message, wire.ManifestsRemoved) and (message.job, message.tenant) == (job.id, job.tenant):
+                # A keeper that died says it once more.
+                found.setdefault(message.removed[0].sequence, (one.sequence, message))
+    return list(found.values())
 
 
 async def _first(bus: Bus, job: Job) -> int:

@@ -90,9 +90,9 @@ class Redecider:
                 await seen.remembered_job(entry)
             else:
                 return [*self._follow(seen, entry)]
-        except Astray:
+        except Astray as lost:
             self._seen = None
-            self.gaps.append(views.Missing(_ASTRAY, seen.batch.now, seen.batch.now + WHOLE_MS, 0))
+            self.gaps.append(views.Missing(lost.why or _ASTRAY, seen.batch.now, seen.batch.now + WHOLE_MS, 0))
         finally:
             self.rows += seen.differing
             seen.differing.clear()

@@ -2,6 +2,7 @@
 
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import msgspec
 from msgspec import Struct
@@ -12,10 +13,12 @@ from fairway.domain.job import IllegalMove, Job
 from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Bus, Delivery
 from fairway.runtime.record.missing_events import over_gap
-from fairway.runtime.record.senders import in_place
+from fairway.runtime.record.senders import in_place, message_of
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.envelope import JobMessage
+from fairway.wire.flow import filters
+from fairway.wire.reasons import Code, Reason
 
 # Events are stored soon after they were decided: so far the record is read ahead of the views. What a row needs may
 # come later, of a process that crashed in between: for it so far.
@@ -49,6 +52,7 @@ class Messages:
         self._kept: dict[int, list[Delivery]] = {}
         self._order: deque[int] = deque()
         self._bytes = 0
+        self._removed: dict[int, tuple[int, str]] | None = None
 
     def put(self, one: Delivery) -> None:
         if one.sequence not in self._kept:
@@ -67,6 +71,21 @@ class Messages:
                     break
                 found.append(one)
         return next((one for one in found if one.behind == behind), None)
+
+    async def removed(self, sequence: int) -> Reason | None:
+        """Why a message is not there any more, if its manifest was removed."""
+        if self._removed is None:
+            self._removed = {}
+            async for one in self._bus.history(subjects.JOBS, filters(wire.ManifestsRemoved)):
+                if isinstance(word := message_of(one), wire.ManifestsRemoved):
+                    self._removed |= {gone.sequence: (word.at, gone.sha256) for gone in word.removed}
+        if sequence not in self._removed:
+            return None
+        at, digest = self._removed[sequence]
+        day = datetime.fromtimestamp(at / 1000, UTC).date().isoformat()
+        text = f"a manifest that was decided on then was removed from the record on {day}; its sha256 is {digest}"
+        remedy = "let FAIRWAY_MANIFESTS_KEPT be no less than FAIRWAY_VIEWS_DAYS"
+        return Reason(Code.VIEW_NOT_KEPT, f"{text} (FAIRWAY_MANIFESTS_KEPT)", remedy=remedy)
 
 
 class _Folded(Struct, frozen=True):
@@ -189,6 +208,10 @@ class RecordReader:
         while not self._over and self._place <= sequence:
             await self._next()
         return await self._messages.get(sequence, behind)
+
+    async def removed(self, sequence: int) -> Reason | None:
+        """Why a message is not there any more, if its manifest was removed."""
+        return await self._messages.removed(sequence)
 
     async def row(self, job: str, rev: int, born: int, now: int) -> bytes | None:
         row = self._rows.row(job, rev, born)

@@ -18,6 +18,7 @@ from fairway.runtime.views.recorded_entries import FOLLOWED
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, views
 from fairway.wire import jobs as wire
+from fairway.wire.reasons import Reason
 
 _configured = decoder(fleet.Configured)
 _message = decoder(wire.Message)
@@ -25,7 +26,12 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Astray(Exception):
-    """From here on the memory is not what it was: something that it was given cannot be had."""
+    """From here on the memory is not what it was: something that it was given cannot be had. `why`: it is known what
+    became of that."""
+
+    def __init__(self, why: Reason | None = None) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 class RowDiffers(Struct, frozen=True):
@@ -126,7 +132,7 @@ class ReplayedMemory:
         behind = entry.behind[at] if entry.behind else 0
         one = await self._record.message(entry.places[at], behind)
         if one is None:
-            raise Astray
+            raise Astray(await self._record.removed(entry.places[at]))
         times = entry.delivered.get(at, 1)
         size = len(one.data)
         return Heard(one.id, _message(one.data), one.sequence, times, (), size, one.stored_at, one.subject, behind)

@@ -99,6 +99,17 @@ class Bus(Protocol):
     async def close(self) -> None: ...
 
 
+class ErasableBus(Bus, Protocol):
+    """The bus as the keeper of manifests has it: nobody else deletes a message of the record."""
+
+    async def erase(self, stream: str, sequence: int) -> None:
+        """Overwrites and deletes one stored message; one that is gone already is no error. Unreachable when nobody
+        knows whether it is."""
+
+    async def handled(self, stream: str, durable: str) -> int:
+        """Up to which place all that a durable consumer hears is acknowledged; 0 when there is no such consumer."""
+
+
 class Wanted(Struct):
     """One read: rows by table and key, whole tables, and what changed after `since` in the followed tables whose names
     begin with one of `follow`. With a lease, only its present owner is answered."""

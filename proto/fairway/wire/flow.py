@@ -19,6 +19,8 @@ INBOUND = "inbound"
 HUB = "hub"
 LOOPS = (INBOUND, *STAGES, HUB)
 GATEWAY = "gateway"
+# Removes manifests of ended jobs from the record; nobody else deletes anything there.
+KEEPER = "keeper"
 AGENT = "agent"
 # No services: a client of the tenant whose subject it is, and who operates the fleet.
 TENANT = "tenant"
@@ -109,9 +111,7 @@ FLOW = (
     _job(jobs.Succeeded, ("watcher",), "an end"),
     _job(jobs.Failed, ("watcher",), "the attempt failed by its own doing; with `final` an end"),
     _job(
-        jobs.Lost,
-        ("queue", "propagator", "watcher"),
-        "the attempt ended by no doing of its own; with `final` an end",
+        jobs.Lost, ("queue", "propagator", "watcher"), "the attempt ended by no doing of its own; with `final` an end"
     ),
     _job(jobs.Recall, ("queue", "reserver", "propagator", "watcher"), "delete that attempt's object in that cluster"),
     _job(jobs.Removed, ("propagator",), "nothing of the attempt is left there, pods included"),
@@ -121,20 +121,20 @@ FLOW = (
     _job(jobs.Revised, ("admission",), "what admission understood of the new manifest of a job that waits"),
     _job(jobs.Adjust, ("admission",), "change the object of that attempt in place"),
     _job(
-        jobs.Unchanged,
-        ("admission", "queue", "propagator"),
-        "the manifest with that digest is not taken over, and why",
+        jobs.Unchanged, ("admission", "queue", "propagator"), "the manifest with that digest is not taken over, and why"
     ),
     _job(jobs.HoldJob, (HUB,), "keep the job from running (`held`), or let it go again; `who` asked"),
     _job(jobs.Held, ("queue",), "the job is held, or is so no longer"),
+    _job(
+        jobs.ManifestsRemoved,
+        (KEEPER,),
+        "of a job that has ended long ago, what stays of the messages that brought its manifests; said before they are "
+        "deleted, and changes nothing of the job",
+    ),
     _job(Rebuild, LOOPS, "of no job: `owner` makes a new working set from the record; said where it begins and ends"),
     _cluster(fleet.Report, AGENT, "nodes, who uses them, kinds served; full or what changed"),
     _cluster(fleet.Freed, "reserver", "there is more room than before: in all, and on the best node"),
-    _cluster(
-        fleet.Stranded,
-        AGENT,
-        "pods of these attempts are on nodes that have been away for too long",
-    ),
+    _cluster(fleet.Stranded, AGENT, "pods of these attempts are on nodes that have been away for too long"),
     FlowRow(
         "shown",
         fleet.Shown,

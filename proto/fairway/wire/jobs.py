@@ -19,6 +19,7 @@ from fairway.wire.lifecycle import (
     Held,
     HoldJob,
     Lost,
+    ManifestsRemoved,
     Recall,
     Removed,
     Revise,
@@ -111,9 +112,8 @@ class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
     hold: str = ""
 
 
-# In the order of a job's life: the way into a cluster, then what may come of it, and what is asked for.
+# In the order of a job's life. `Manifested`: what brings a manifest, one of which a `ManifestRef` points at.
 _Way = Submitted | Admitted | Rejected | Queue | Blocked | Amended | Dequeued | Placed | Reserved | Dispatched
-_Changes = Revise | Revised | Unchanged | Adjust | HoldJob | Held
+_Changes = Revise | Revised | Unchanged | Adjust | HoldJob | Held | ManifestsRemoved
 Message = _Way | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled | _Changes | Rebuild
-# What brings a manifest: a `ManifestRef` points at one of these.
 Manifested = Submitted | Revise

@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Raw, field
 
-from fairway.wire.envelope import Actor, JobMessage
+from fairway.wire.envelope import Actor, JobMessage, Moment
 from fairway.wire.reasons import Reason
-from fairway.wire.spec import Companion, HubRef, JobSpec
+from fairway.wire.spec import Companion, HubRef, JobSpec, RemovedManifest
 
 
 class Dispatched(JobMessage, frozen=True, kw_only=True, tag="dispatched"):
@@ -161,3 +161,15 @@ class Held(JobMessage, frozen=True, kw_only=True, tag="held"):
 
     verb = "held"
     held: bool
+
+
+class ManifestsRemoved(JobMessage, frozen=True, kw_only=True, tag="manifests_removed"):
+    """What stays of these messages of an ended job, said before they are deleted; it changes nothing of the job. They
+    were kept for `kept` ms after its end. For who goes on with this work: everything that was due `upto` this place is
+    gone, and admission had `handled` all that was submitted up to that one."""
+
+    verb = "manifests_removed"
+    removed: tuple[RemovedManifest, ...]
+    kept: Moment
+    upto: Moment = 0
+    handled: Moment = 0

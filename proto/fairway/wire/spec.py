@@ -56,6 +56,24 @@ class HubRef(Struct, frozen=True, omit_defaults=True):
     wish: str = ""
 
 
+class RemovedManifest(Struct, frozen=True, omit_defaults=True):
+    """What stays of a message whose manifest was removed from the record: its place, its id, its verb, and what was in
+    it beside the manifest and the policies, of which `policies` is the number. `sha256` is that of all of these, `size`
+    that of the manifest."""
+
+    sequence: int
+    id: str
+    said: str
+    sha256: str
+    size: int
+    at: int = 0
+    client: str = ""
+    source: str = ""
+    hub: HubRef | None = None
+    who: Actor | None = None
+    policies: int = 0
+
+
 class CompanionName(Struct, frozen=True):
     """An object of the hub in the namespace of the job."""
 

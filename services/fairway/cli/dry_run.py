@@ -17,6 +17,7 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.hub.objects import CLASS, SETTINGS, TREE
 from fairway.workloads.kinds.registry import read
+from fairway.workloads.plain_env import plain_env
 from fairway.workloads.reading.parse import LARGEST_TEXT, with_name
 from fairway.workloads.settings.field_effects import unknown_fields, warnings
 from fairway.workloads.settings.policies import select
@@ -99,6 +100,7 @@ def _job(document: Document, rules: _Rules) -> Entry:
         gang_minimum=work.gang_minimum,
         priority_class=work.priority_class,
         policy=policy.title if isinstance(policy, Policy) else "",
+        warnings=plain_env(msgspec.json.encode(manifest)),
     )
 
 

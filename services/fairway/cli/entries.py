@@ -43,13 +43,17 @@ def taken(document: Document, accepted: Mapping[str, Any]) -> Entry:
     """Of a job that the gateway has accepted."""
     state = accepted.get("state", "submitted")
     queue = accepted.get("queue", "")
-    return entry(document, job=accepted["job"], state=state, queue=queue)
+    return entry(document, job=accepted["job"], state=state, queue=queue, warnings=_warnings(accepted))
 
 
 def set_on_fleet(document: Document, answer: Any) -> Entry:
     """Of a setting that the gateway has taken; an older one warns of nothing."""
+    return entry(document, warnings=_warnings(answer))
+
+
+def _warnings(answer: Any) -> tuple[str, ...]:
     said = answer.get("warnings") if isinstance(answer, dict) else None
-    return entry(document, warnings=tuple(map(str, said)) if isinstance(said, list) else ())
+    return tuple(map(str, said)) if isinstance(said, list) else ()
 
 
 def reasons_of(problem: Mapping[str, Any]) -> tuple[ReasonBody, ...]:

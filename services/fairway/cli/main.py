@@ -20,7 +20,7 @@ from fairway.operate.dead_letters import commands as dlq
 from fairway.operate.rebuild import command as rebuild
 from fairway.operate.replay import command as replay_command
 from fairway.operate.setup import command as setup
-from fairway.process.pipeline import EVERYTHING, MEMBER
+from fairway.process.pipeline import EVERYTHING, KEEPER, MEMBER, everything
 
 
 class _Program(TyperGroup):
@@ -36,6 +36,7 @@ class _Program(TyperGroup):
             raise typer.Exit(130) from None
 
 
+_NAMES = (*EVERYTHING, KEEPER)
 app = typer.Typer(
     cls=_Program, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False, rich_markup_mode=None
 )
@@ -58,7 +59,7 @@ def _program() -> None:
 
 @app.command()
 def run(
-    services: Annotated[list[str], typer.Argument(help=f"one or more of {', '.join(EVERYTHING)}, or all; or {MEMBER}")],
+    services: Annotated[list[str], typer.Argument(help=f"one or more of {', '.join(_NAMES)}, or all; or {MEMBER}")],
     cluster: Annotated[str, typer.Option(help="for `run agent` and `run member`: which one; else all")] = "",
     insecure: Annotated[bool, typer.Option("--insecure", hidden=True)] = False,
     announce: Annotated[bool, typer.Option("--announce", help="print a line of JSON once everything works")] = False,
@@ -76,11 +77,10 @@ def run(
     gc.enable()
     if insecure:
         raise Failure(USAGE, "--insecure is gone", NO_LONGER_INSECURE)
-    names = EVERYTHING if "all" in services else tuple(services)
-    unknown = sorted(set(names) - {*EVERYTHING, MEMBER})
-    if unknown or (MEMBER in names and len(names) > 1):
+    unknown = sorted(set(services) - {*_NAMES, "all", MEMBER})
+    if unknown or (MEMBER in services and len(services) > 1):
         what = f"unknown service {', '.join(unknown)}" if unknown else f"{MEMBER} runs alone"
-        raise Failure(USAGE, what, f"choose from {', '.join(EVERYTHING)}, all, or {MEMBER}")
+        raise Failure(USAGE, what, f"choose from {', '.join(_NAMES)}, all, or {MEMBER}")
 
     def ready(facts: dict[str, Any]) -> None:
         if announce:
@@ -90,6 +90,7 @@ def run(
         configure()
         settings = from_environment()
         settings = msgspec.structs.replace(settings, only_cluster=cluster)
+        names = everything(settings.manifests_kept) if "all" in services else tuple(services)
         uvloop.run(run_member(settings, ready) if MEMBER in names else process.run(names, settings, ready))
     except ValueError as error:
         raise Failure(USAGE, str(error)) from error

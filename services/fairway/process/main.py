@@ -29,7 +29,7 @@ from fairway.process.failed_part import part_failed
 from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.http_server import ListeningServer, config, told_to_end
 from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scope, Send
-from fairway.process.pipeline import EVERYTHING, HUB
+from fairway.process.pipeline import EVERYTHING, HUB, KEEPER
 from fairway.process.readiness import readiness
 from fairway.process.servers.control_plane import control_plane, log_in_again
 from fairway.process.settings import Settings
@@ -66,13 +66,18 @@ class Process(AsgiFastStream):
         if not self.ends:
             fail("control plane", ConnectionError("NATS has closed its connection for good"))
 
+    @property
+    def needs_settings(self) -> bool:
+        """The keeper knows the record alone."""
+        return {*self.names} != {KEEPER}
+
     def waiting(self) -> list[str]:
         if self.parts is None:
             return ["the bus does not answer yet, or `fairway setup` was not run; the log says which"]
         lacking = [f"{name}: {loop.waiting}" for name, loop in self.parts.loops.items() if loop.waiting]
         if not self.parts.bus.connected:
             lacking.append("the bus is away")
-        if not self.parts.catalog.known.is_set():
+        if self.needs_settings and not self.parts.catalog.known.is_set():
             lacking.append("the fleet's settings have not been read")
         lacking += self.parts.hub.lacking() if self.parts.hub is not None else []
         # Whoever comes to the door is not turned away for what one member answers.
@@ -128,6 +133,7 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
     if "gateway" in names:
         callers_known(settings)
     hub_known(names, settings)
+    time_known(names, settings)
     process = Process(names, settings, act)
     server = ListeningServer(config(process, (settings.http_host, settings.http_port), settings.limits))
     watched = _metrics(process, settings)
@@ -147,10 +153,19 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
 
 def hub_known(names: Sequence[str], settings: Settings) -> None:
     """Where all services are asked for it is left out; who asks for it by its name has forgotten the setting."""
-    if HUB in names and set(names) != {*EVERYTHING} and not settings.hub_kubeconfig:
+    if HUB in names and not {*EVERYTHING} <= {*names} and not settings.hub_kubeconfig:
         raise ValueError(
             "the service hub has nothing to do without a hub; set FAIRWAY_HUB_KUBECONFIG to a kubeconfig of the "
             "cluster where tenants apply their jobs, or leave hub out: without one jobs come by HTTP and the bus only"
+        )
+
+
+def time_known(names: Sequence[str], settings: Settings) -> None:
+    """Where manifests are kept for ever nobody keeps them."""
+    if KEEPER in names and not settings.manifests_kept:
+        raise ValueError(
+            "the service keeper has nothing to do where manifests are kept for ever; set FAIRWAY_MANIFESTS_KEPT to the "
+            "time after the end of a job for which its manifest stays in the record, such as 30d, or leave keeper out"
         )
 
 
@@ -173,8 +188,9 @@ async def _work(process: Process, servers: tuple[ListeningServer, ListeningServe
     calm_collector()
     try:
         async with asyncio.TaskGroup() as group:
-            group.create_task(vital("catalog", parts.catalog.run(parts.bus, parts.clock)))
-            await parts.catalog.known.wait()
+            if process.needs_settings:
+                group.create_task(vital("catalog", parts.catalog.run(parts.bus, parts.clock)))
+                await parts.catalog.known.wait()
             for name, loop in parts.loops.items():
                 group.create_task(vital(name, loop.run()))
             beside = (*parts.doors(process), *parts.telemetry.tasks(parts.bus))

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Mapping
 from ipaddress import ip_network
 from pathlib import Path
@@ -57,6 +58,8 @@ class Settings(Struct, frozen=True):
     fleet_key_file: str = ""
     # Before the door: whose X-Forwarded-For counts.
     http_proxies: Networks = ()
+    # For how long after the end of its job a manifest stays in the record, in seconds; 0: for ever.
+    manifests_kept: int = 0
     # A folder with the files `nats` and `valkey`, each of a user and its password (logins.py).
     credentials_dir: str = ""
 
@@ -80,6 +83,21 @@ def _seconds(name: str, given: str) -> float:
         if 1 <= (number := float(given)) <= 3_600:
             return number
     raise ValueError(f"FAIRWAY_{name} is {given!r}; set it to a number from 1 to 3600 (seconds), or leave it out")
+
+
+# By then no door says a message once more under its id, and nobody tries one again.
+_LEAST_KEPT_S = 600
+_UNITS = {"m": 60, "h": 3_600, "d": 86_400}
+
+
+def _kept(name: str, given: str) -> int:
+    """In seconds; 0: for ever."""
+    found = re.fullmatch(r"([0-9]{1,6})([mhd])", given)
+    seconds = int(found[1]) * _UNITS[found[2]] if found else 0
+    if given != "0" and seconds < _LEAST_KEPT_S:
+        text = "set it to a time of at least 10m, such as 30d or 12h, or to 0 or nothing: for ever"
+        raise ValueError(f"FAIRWAY_{name} is {given[:80]!r}; {text}")
+    return seconds
 
 
 def _namespaces(name: str, given: str) -> frozenset[str]:
@@ -151,6 +169,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         views_days=_whole("VIEWS_DAYS", text("VIEWS_DAYS", str(plain.views_days)), 1, 365),
         fleet_key_file=text("FLEET_KEY_FILE", ""),
         credentials_dir=text("CREDENTIALS_DIR", ""),
+        manifests_kept=_kept("MANIFESTS_KEPT", text("MANIFESTS_KEPT", "0")),
         views_share=_whole("VIEWS_SHARE", text("VIEWS_SHARE", str(plain.views_share)), 1, 100),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),
         namespaces=_system_namespaces(text),

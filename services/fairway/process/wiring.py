@@ -23,6 +23,7 @@ from fairway.gateway.callers.access import Callers
 from fairway.gateway.http.routes import HttpSettings, create_app
 from fairway.gateway.service import run_gateway
 from fairway.gateway.submission_limiter import Limiter
+from fairway.keeper.service import Keeper
 from fairway.process.composition import Act, Composition
 from fairway.process.fleet_key import fleet_key
 from fairway.process.http_callers import callers_known, own_hosts
@@ -30,7 +31,7 @@ from fairway.process.members.departures import Departures
 from fairway.process.members.enrolment import Enrolment, follow_file, hub_options
 from fairway.process.members.pull_mode import JOINED_BY, announce, given_by, keep_informed
 from fairway.process.members.token_renewal import Renewal
-from fairway.process.pipeline import HUB
+from fairway.process.pipeline import HUB, KEEPER
 from fairway.process.servers.bus_isolation import told_of_doubts
 from fairway.process.servers.logins import Again, Logins, follow, logins
 from fairway.process.servers.streams import made
@@ -103,6 +104,8 @@ class Parts(Struct):
             tasks.append(run_gateway(self.hub, self.clock, process.url))
         if "agent" in process.names:
             tasks.append(self.clusters.follow(self._agent, facts=True))
+        if KEEPER in process.names:
+            tasks.append(Keeper(self.bus, self.clock, self.settings.manifests_kept * 1000).run())
         return tasks + self._enrolling(process.names)
 
     @property

@@ -19,6 +19,7 @@ from fairway.wire import subjects
 from fairway.wire.envelope import Actor, JobMessage
 from fairway.wire.fleet import Audited, DeadLetter
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import RemovedManifest
 from tests.support.commands import command
 from tests.support.dead_letters import Bench
 
@@ -85,6 +86,22 @@ async def test_it_tells_writes_refusals_and_reads_of_a_user_in_the_order_of_time
     everybody = await who(bench, "--since", "2023-11-13")
     assert {one["who"]["user"] for one in everybody if one["at"] < 1_700_000_000_001} == {"ann", "ben"}
     assert await who(bench, "--user", "ann", "--since", "2023-11-16") == []
+
+
+async def test_who_submitted_what_was_removed_from_the_record_is_told_all_the_same(bench: Bench) -> None:
+    at = 1_700_000_000_000
+    why = (Reason(Code.UNSAFE_POD, "is not for tenants", "spec.hostNetwork"),)
+    await say(bench, "r", wire.Rejected(job="train-9", tenant="t", at=at + 1, reasons=why, rev=1))
+    gone = RemovedManifest(sequence=1, id="s", said="submitted", sha256="0" * 64, size=9, at=at, who=ANN)
+    changed = RemovedManifest(sequence=3, id="v", said="revise", sha256="1" * 64, size=9, at=at + 2, who=BEN)
+    removed = (gone, changed)
+    await say(bench, "m", wire.ManifestsRemoved(job="train-9", tenant="t", at=at + DAY, kept=DAY, removed=removed))
+    deeds = [one for one in await who(bench, "--since", "2023-11-13") if one.get("job") == "train-9"]
+    assert [(one["who"]["user"], one["does"], one.get("allowed", True)) for one in deeds] == [
+        ("ann", "create", True),
+        ("ann", "create", False),
+        ("ben", "update", True),
+    ]
 
 
 async def test_a_person_reads_it_as_a_table_and_a_name_moves_no_cursor(bench: Bench) -> None:

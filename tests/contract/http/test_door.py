@@ -11,6 +11,7 @@ from fairway.admission.understand import understand
 from fairway.domain.names import job_id
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.tenancy.submission_limits import Limits
+from fairway.wire.fleet import Configured
 from tests.support.http_door import GPU, POLICY, House, job, opened
 
 
@@ -31,6 +32,7 @@ async def test_a_job_is_accepted_when_its_message_is_stored(house: House) -> Non
         "state": "submitted",
         "queue": "",
         "repeated": False,
+        "warnings": [],
     }
     assert got.headers["location"] == f"/v1/jobs/{said.job}"
     assert (said.tenant, said.client, said.source) == ("team-a", "ci-7", "http")
@@ -205,6 +207,30 @@ async def test_a_dry_run_warns_of_a_cluster_that_is_not_there(house: House) -> N
     got = await house.http.post("/v1/jobs?dryRun=true", json={"manifest": job(gpus=2), "policies": [named]})
     (warning,) = got.json()["warnings"]
     assert (got.json()["accepted"], "names c9, not in the fleet" in warning) == (True, True)
+
+
+def leaking() -> dict[str, Any]:
+    made = job(gpus=2)
+    made["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "API_KEY", "value": "hunter2"}]
+    return made
+
+
+async def test_who_writes_a_secret_out_is_told_in_a_dry_run_and_when_it_is_taken(house: House) -> None:
+    for path in ("/v1/jobs?dryRun=true", "/v1/jobs"):
+        got = await house.http.post(path, json={"manifest": leaking(), "policies": [POLICY]})
+        (warning,) = got.json()["warnings"]
+        assert warning.startswith("spec.template.spec.containers[0].env[0].value: is the value of 'API_KEY'")
+        assert "hunter2" not in warning
+
+
+async def test_where_the_hubs_namespace_says_so_it_is_refused_by_its_field(house: House) -> None:
+    labels = {"metadata": {"name": "team-a", "labels": {"fairway.io/plain-env": "deny"}}}
+    said = msgspec.Raw(msgspec.json.encode(labels))
+    house.catalog.take(Configured(kind="Namespace", name="team-a", manifest=said))
+    got = await house.http.post("/v1/jobs?dryRun=true", json={"manifest": leaking(), "policies": [POLICY]})
+    (reason,) = got.json()["reasons"]
+    assert (reason["code"], reason["field"]) == ("UnsafePod", "spec.template.spec.containers[0].env[0].value")
+    assert "label fairway.io/plain-env" in reason["text"] and "secretKeyRef" in reason["remedy"]
 
 
 async def test_a_dry_run_knows_the_quota_that_could_never_hold_the_job(house: House) -> None:

@@ -115,6 +115,8 @@ async def test_a_namespaces_labels_are_said_as_far_as_they_are_about_pods(house:
     await label(house, "team-c", "privileged", key="fairway.io/pod-security")
     await house.said(fleet.Configured, 5)
     assert (await said(house, "p"))[3:] == [("-Namespace", "", "team-b"), ("Namespace", "", "team-c")]
+    await label(house, "team-d", "deny", key="fairway.io/plain-env")
+    await house.said(fleet.Configured, 6)
     found = await house.hub.get(NAMESPACE, "", "team-b")
     assert found is not None and not (found.get("status") or {}).get("conditions")
 

@@ -23,7 +23,7 @@ from fairway.adapters.rights.nats_users import services_conf
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.lab.processes.server import connection
 from fairway.wire import subjects
-from fairway.wire.flow import CONSUMERS, FLOW, consumer
+from fairway.wire.flow import CONSUMERS, FLOW, KEEPER, consumer
 from tests.paths import ROOT
 
 CONF = ROOT / "deploy/nats/services.conf"
@@ -114,11 +114,12 @@ def may(user: str, subject: str) -> bool:
 
 
 @pytest.mark.parametrize("user", SERVICES)
-def test_no_service_changes_a_stream_or_a_consumer_or_deletes_anything(user: str) -> None:
+def test_no_service_changes_a_stream_or_a_consumer_or_deletes_anything_but_the_keeper(user: str) -> None:
     calls = [
         one for one in _jetstream() if re.search(r"UPDATE|DELETE|PURGE|RESTORE|SNAPSHOT|DURABLE|PAUSE|STEPDOWN", one)
     ]
-    assert calls and not [one for one in calls if may(user, one)]
+    own = ["$JS.API.STREAM.MSG.DELETE.JOBS"] if user == KEEPER else []
+    assert calls and [one for one in calls if may(user, one)] == own
     named = [f"$JS.API.CONSUMER.CREATE.{stream}.{name}" for stream in STREAMS for name in ("some", "queue")]
     assert not [one for one in named if may(user, one)]
 
@@ -143,4 +144,8 @@ def test_some_rights_in_words() -> None:
     ]
     assert [user for user in CREDENTIALS if may(user, "$JS.API.STREAM.UPDATE.JOBS")] == [SETUP]
     assert [user for user in CREDENTIALS if may(user, "$JS.API.STREAM.MSG.DELETE.DLQ")] == [OPERATOR]
+    assert [user for user in CREDENTIALS if may(user, "$JS.API.STREAM.MSG.DELETE.JOBS")] == [KEEPER]
+    assert [user for user in CREDENTIALS if may(user, "fairway.job.manifests_removed.team-a")] == [KEEPER, OPERATOR]
+    of_keeper = [one for one in SUBJECTS if one.startswith("fairway.") and may(KEEPER, one)]
+    assert of_keeper == ["fairway.job.manifests_removed.some"]
     assert [user for user in CREDENTIALS if may(user, "fairway.in.team-a.submit")] == []

@@ -96,8 +96,11 @@ def test_what_cannot_be_made_is_refused(tmp_path: Path, words: tuple[str, str], 
     assert done.exit_code == 2 and why in done.output
 
 
-def test_all_stands_for_every_service(tmp_path: Path) -> None:
-    run("credentials", str(tmp_path / "all"), "--process", "one=all")
+def test_all_stands_for_every_service_but_the_keeper_which_may_delete(tmp_path: Path) -> None:
+    run("credentials", str(tmp_path / "without"), "--process", "one=all")
+    made = (tmp_path / "without/nats/services.conf").read_text()
+    assert [one for one in made.split("user: ") if "MSG.DELETE.JOBS" in one and not one.startswith('"keeper"')] == []
+    run("credentials", str(tmp_path / "all"), "--process", "one=all,keeper")
     run("credentials", str(tmp_path / "named"), "--process", f"one={','.join(SERVICES)}")
     (one, other) = (
         re.findall(r'user: "one".*', (tmp_path / name / "nats/services.conf").read_text(), re.DOTALL)[0]

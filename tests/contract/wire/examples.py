@@ -15,7 +15,7 @@ from fairway.wire.capacity import Node, Pods, Slot, Taint
 from fairway.wire.envelope import Actor
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
-from fairway.wire.spec import Companion, CompanionName, Found
+from fairway.wire.spec import Companion, CompanionName, Found, RemovedManifest
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -151,6 +151,15 @@ EXAMPLES: dict[str, Struct] = {
         **_HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="hub:5f0c", source="hub", hub=_HUB, who=_ADA
     ),
     "revised": jobs.Revised(**_HEAD, spec=_SPEC),
+    "manifests_removed": jobs.ManifestsRemoved(
+        **_HEAD,
+        removed=(
+            RemovedManifest(41, "m6c1", "submitted", "9f" * 32, 1_024, AT, "hub:5f0c", "hub", _HUB, _ADA, policies=1),
+        ),
+        kept=86_400_000,
+        upto=40,
+        handled=60,
+    ),
     "unchanged": jobs.Unchanged(**_HEAD, why=_WHY, digest="9f" * 32),
     "adjust": jobs.Adjust(**_HEAD, cluster="north", spec=_SPEC),
     "hold": jobs.HoldJob(**_HEAD, held=True, who=_ADA),

@@ -147,6 +147,14 @@ def test_what_of_a_setting_has_no_effect_is_a_warning() -> None:
     assert f"\n           {warning}\n" in dry_run("-f", "-", given=given).stdout
 
 
+def test_a_secret_that_is_written_out_is_a_warning() -> None:
+    given = JOB.replace("containers: [{", "containers: [{env: [{name: TOKEN, value: hunter2}], ")
+    assert given != JOB
+    (said,) = entries("-f", "-", given=given)
+    assert said["accepted"] and "is the value of 'TOKEN', written out" in said["warnings"][0]
+    assert "hunter2" not in dry_run("-f", "-", given=given).stdout
+
+
 def test_a_field_that_nobody_knows_is_refused() -> None:
     (said,) = entries("-f", "-", given=QUEUE.replace("SPEC", "queuePolicey: Block"))
     assert (said["accepted"], said["reasons"][0]["field"]) == (False, "spec.queuePolicey")

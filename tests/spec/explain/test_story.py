@@ -178,6 +178,18 @@ async def test_only_the_jobs_own_messages_are_told_though_its_submission_did_not
     assert [(one.what, one.sequence) for one in story.lines] == [("submitted", 2), ("admitted", 4), ("queue", 6)]
 
 
+async def test_a_secret_that_was_written_out_is_told_by_its_place_and_never_shown() -> None:
+    env = [{"name": "DB_PASSWORD", "value": "hunter2"}]
+    pod = {"containers": [{"name": "c", "image": "i", "env": env}], "restartPolicy": "Never"}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": pod}}}
+    life = Life("one").then(wire.Submitted, manifest=msgspec.Raw(msgspec.json.encode(job)), after=0)
+    life.then(wire.Admitted, attempt=1, spec=spec(manifest=wire.ManifestRef(1, "0" * 64, 2)))
+    story = await story_of(*await stored(life), "one")
+    assert story is not None
+    assert "env[0].value: is the value of 'DB_PASSWORD', written out" in story.lines[0].details[0]
+    assert "hunter2" not in str(story)
+
+
 async def test_a_job_that_was_never_understood_is_found_through_its_rejection() -> None:
     reasons = (Reason(Code.UNKNOWN_KIND, "'Pod' is not a job kind", "kind", "use Job"),)
     other = with_submission_at(1, "one")

@@ -77,3 +77,17 @@ def test_what_names_no_namespace_is_refused_by_its_name(name: str, given: str) -
 def test_admin_namespaces_that_are_none_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^FAIRWAY_ADMIN_NAMESPACES is ' , ', which names no namespace; set it to"):
         from_environment({"FAIRWAY_ADMIN_NAMESPACES": " , "})
+
+
+KEPT = {"30d": 30 * 86_400, "12h": 43_200, "10m": 600, "600m": 36_000, "0": 0, "": 0}
+
+
+@pytest.mark.parametrize(("given", "seconds"), KEPT.items())
+def test_how_long_manifests_are_kept_is_read(given: str, seconds: int) -> None:
+    assert from_environment({"FAIRWAY_MANIFESTS_KEPT": given}).manifests_kept == seconds
+
+
+@pytest.mark.parametrize("given", ["30", "9m", "1s", "-1d", "1.5d", "30 d", "month", "0d", "1d12h", "٣d"])
+def test_what_is_no_such_time_is_refused_by_its_name(given: str) -> None:
+    with pytest.raises(ValueError, match=rf"^FAIRWAY_MANIFESTS_KEPT is '{given}'; set it to a time of at least 10m"):
+        from_environment({"FAIRWAY_MANIFESTS_KEPT": given})

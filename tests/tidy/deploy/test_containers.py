@@ -18,7 +18,7 @@ from tests.tidy.source import CODE, ROOT
 
 SERVICES = [
     *("inbound", "admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher"),
-    *("agent", "hub", "gateway"),
+    *("agent", "hub", "gateway", "keeper"),
 ]
 SETTINGS = {
     *("FAIRWAY_NATS_URL", "FAIRWAY_REDIS_URL", "FAIRWAY_HTTP_HOST", "FAIRWAY_HTTP_PORT"),
@@ -86,11 +86,15 @@ def test_every_service_of_the_pipeline_has_a_container() -> None:
     assert built <= set(SERVICES)
 
 
+def test_manifests_are_kept_for_ever_unless_somebody_asks_for_the_keeper() -> None:
+    assert [name for name, service in _ours().items() if "profiles" in service] == ["keeper"]
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_container_differs_from_the_others_in_its_argument_only(name: str) -> None:
     service = _ours()[name]
     assert service["command"][:2] == ["run", name]
-    own = ("command", "ports", "environment", "volumes", "depends_on")
+    own = ("command", "ports", "environment", "volumes", "depends_on", "profiles")
     common = {k: v for k, v in COMPOSE["x-fairway"].items() if k not in own}
     assert {k: v for k, v in service.items() if k not in own} == common
     key = {"key": {"condition": "service_completed_successfully"}} if name == "gateway" else {}
@@ -114,7 +118,7 @@ def test_a_container_has_the_credentials_of_the_clusters_that_it_calls_and_no_ot
     """Any of nine containers was the way into every cluster."""
     service = _ours()[name]
     wanted = CREDENTIALS.get(name, set())
-    own = {KEY} if name == "gateway" else set()
+    own = {"gateway": {KEY}, "keeper": {"FAIRWAY_MANIFESTS_KEPT"}}.get(name, set())
     assert set(service["environment"]) == SETTINGS | wanted | own
     volumes = [one for one in service.get("volumes", []) if isinstance(one, str) and not one.startswith("key:")]
     mounted = dict(volume.removeprefix("${").rsplit(":", 2)[0:2] for volume in volumes)

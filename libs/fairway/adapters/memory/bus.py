@@ -61,8 +61,8 @@ class MemoryBus:
         self.told(stream.name, stored)
 
     def stored(self, stream: str) -> Sequence[Delivery]:
-        """Everything that was said, in order."""
-        return tuple(self._log[stream])
+        """Everything that was said and is still there, in order."""
+        return tuple(one for one in self._log[stream] if one.subject)
 
     def again(self, stream: str, sequence: int) -> None:
         """Delivers a stored message once more to every consumer of it, as when its acknowledgement was lost."""
@@ -88,14 +88,28 @@ class MemoryBus:
                 self._sources[key].offer(stream, stored)
         return self._sources[key]
 
+    async def erase(self, stream: str, sequence: int) -> None:
+        """Its place stays empty."""
+        if not self.connected:
+            raise Unreachable("the bus is away")
+        self._log[stream][sequence - 1] = Delivery("", "", b"", sequence)
+        for source in self._sources.values():
+            if source.stream == stream:
+                source.forget(sequence)
+
+    async def handled(self, stream: str, durable: str) -> int:
+        source = self._sources.get((stream, durable))
+        return source.handled if source is not None else 0
+
     async def fetch(self, stream: str, sequence: int) -> bytes | None:
         log = self._log[stream]
-        return log[sequence - 1].data if 0 < sequence <= len(log) else None
+        there = 0 < sequence <= len(log) and log[sequence - 1].subject
+        return log[sequence - 1].data if there else None
 
     async def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False
     ) -> AsyncGenerator[Delivery, None]:
-        log = self._log[stream][max(0, start - 1) :]
+        log = [one for one in self._log[stream][max(0, start - 1) :] if one.subject]
         wanted = [one for one in log if any(matches(s, one.subject) for s in subjects)] if subjects else log
         if last:
             wanted = sorted({one.subject: one for one in wanted}.values(), key=lambda one: one.sequence)
@@ -108,7 +122,7 @@ class MemoryBus:
             changed = self._changed
             for one in self._log[stream][at:]:
                 at = one.sequence
-                if not subjects or any(matches(s, one.subject) for s in subjects):
+                if one.subject and (not subjects or any(matches(s, one.subject) for s in subjects)):
                     yield one
             await changed.wait()
 
@@ -141,11 +155,23 @@ class MemorySource:
         self._ready: list[Delivery] = []
         self._taken: dict[int, Delivery] = {}
         self._arrived = asyncio.Event()
+        self._offered = 0
 
     def offer(self, stream: str, stored: Delivery) -> None:
         if stream == self.stream and any(matches(subject, stored.subject) for subject in self._subjects):
             self._ready.append(msgspec.structs.replace(stored, delivered=0))
+            self._offered = max(self._offered, stored.sequence)
             self._arrived.set()
+
+    @property
+    def handled(self) -> int:
+        """Up to this place all is acknowledged."""
+        waits = [one.sequence for one in (*self._ready, *self._taken.values(), *self._waits.values())]
+        return min(waits) - 1 if waits else self._offered
+
+    def forget(self, sequence: int) -> None:
+        """A message that is deleted is not delivered any more."""
+        self._ready = [one for one in self._ready if one.sequence != sequence]
 
     @property
     def waiting(self) -> int:

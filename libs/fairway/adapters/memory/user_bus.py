@@ -1,10 +1,11 @@
 """The bus in memory, as a server of NATS gives it to a user: with the rights of the same table."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import cast
 
 from fairway.adapters.logins import RightsRefused
 from fairway.adapters.rights import bus_rights as of
-from fairway.runtime.ports import Bus, Delivery, Outgoing, Source
+from fairway.runtime.ports import Bus, Delivery, ErasableBus, Outgoing, Source
 
 
 class UserBus:
@@ -50,6 +51,19 @@ class UserBus:
         if not of.may_hear(self._rights, subject):
             raise RightsRefused(f"{self._user} may not hear {subject}")
         await self._bus.answer(subject, reply)
+
+    async def erase(self, stream: str, sequence: int) -> None:
+        self._may(of.deletion(stream))
+        await self._record.erase(stream, sequence)
+
+    async def handled(self, stream: str, durable: str) -> int:
+        self._may(of.info_of(stream, durable))
+        return await self._record.handled(stream, durable)
+
+    @property
+    def _record(self) -> ErasableBus:
+        """As the one service has it that may delete."""
+        return cast(ErasableBus, self._bus)
 
     @property
     def connected(self) -> bool:

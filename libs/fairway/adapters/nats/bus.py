@@ -13,6 +13,7 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.api import ConsumerConfig, ConsumerInfo, DeliverPolicy
+from nats.js.errors import NotFoundError
 
 from fairway.adapters.logins import LoginFile
 from fairway.adapters.nats import provisioning
@@ -182,6 +183,23 @@ class NatsBus:
     async def _leave(self, source: NatsSource) -> None:
         self._sources.remove(source)
         await source.close()
+
+    async def erase(self, stream: str, sequence: int) -> None:
+        """The server writes over the bytes, unless it is asked not to."""
+        try:
+            await self._js.delete_msg(stream, sequence)
+        except (nats.errors.Error, TimeoutError) as error:
+            if await self.fetch(stream, sequence) is not None:
+                raise Unreachable(f"message {sequence} of {stream} was not deleted: {error}") from error
+
+    async def handled(self, stream: str, durable: str) -> int:
+        try:
+            floor = (await self._js.consumer_info(stream, durable)).ack_floor
+        except NotFoundError:
+            return 0
+        except (nats.errors.Error, TimeoutError) as error:
+            raise Unreachable(f"the bus does not tell of consumer {durable} of {stream}: {error}") from error
+        return floor.stream_seq if floor is not None else 0
 
     async def tell(self, subject: str, data: bytes = b"") -> None:
         await self._nc.publish(subject, data)

@@ -2,7 +2,8 @@
 twin in memory. Subjects are patterns, with `*` for one token and `>` for the rest.
 
 A service says its own messages, reads what is to be heard by it, and nothing else. It makes and changes no stream and
-no durable consumer, and deletes nothing: `SETUP` makes them, and `OPERATOR` deletes dead letters.
+no durable consumer: `SETUP` makes them. `OPERATOR` deletes dead letters and `KEEPER` messages of the record, and nobody
+else deletes anything; a server cannot be told which messages.
 """
 
 import re
@@ -11,21 +12,21 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from fairway.wire import subjects
-from fairway.wire.flow import AGENT, CONSUMERS, FLOW, GATEWAY, HUB, LOOPS, OPERATOR, FlowRow, consumer
+from fairway.wire.flow import AGENT, CONSUMERS, FLOW, GATEWAY, HUB, KEEPER, LOOPS, OPERATOR, FlowRow, consumer
 
 SETUP = "setup"
-SERVICES = (*LOOPS, GATEWAY, AGENT)
+SERVICES = (*LOOPS, GATEWAY, AGENT, KEEPER)
 CREDENTIALS = (*SERVICES, SETUP, OPERATOR)
 _API = "$JS.API"
 _VARIES = re.compile(r"\{\w+\}")
 # Whoever reads the record from its beginning, or follows it: a rebuild, and what the door tells of jobs and letters.
 _HISTORY: Mapping[str, tuple[str, ...]] = {
-    subjects.JOBS: (*LOOPS, GATEWAY),
+    subjects.JOBS: (*LOOPS, GATEWAY, KEEPER),
     subjects.CONFIG: (*LOOPS, GATEWAY, AGENT),
     subjects.DLQ: (GATEWAY,),
 }
 # Whoever reads a manifest by its place in the record.
-_MANIFESTS = ("admission", "propagator", "watcher", HUB, GATEWAY)
+_MANIFESTS = ("admission", "propagator", "watcher", HUB, GATEWAY, KEEPER)
 # Whoever calls members over the bus.
 _WITH_MEMBERS = ("propagator", "watcher", AGENT)
 # Of settings an agent says what its cluster is, and no more.
@@ -96,22 +97,28 @@ def _asks(credential: str) -> list[str]:
     if credential == OPERATOR:
         every = [one.name for one in subjects.STREAMS]
         read = [subject for stream in every for subject in (*_reads(stream), *_looks(stream))]
-        return [*read, *(by_number(one) for one in every), f"{_API}.STREAM.MSG.DELETE.{subjects.DLQ}"]
+        return [*read, *(by_number(one) for one in every), deletion(subjects.DLQ)]
     found = [f"{_API}.STREAM.NAMES", "$SYS.REQ.USER.INFO"]
     for one in CONSUMERS:
         if one.service == credential:
             stream, name, _ = consumer(one.name)
-            found += [next_of(stream, name), f"{_API}.CONSUMER.INFO.{stream}.{name}", *_answers(stream, name)]
+            found += [next_of(stream, name), info_of(stream, name), *_answers(stream, name)]
     for stream, readers in _HISTORY.items():
         found += _reads(stream) if credential in readers else ()
     says = {row.stream for row in FLOW if credential in row.says and row.stream}
     hears = {consumer(one.name)[0] for one in CONSUMERS if one.service == credential}
     for stream in says | hears:  # what has its id already is read back; how old what it has not heard is, is told
         found.append(f"{_API}.STREAM.MSG.GET.{stream}")
-    if credential in _MANIFESTS:
-        found.append(by_number(subjects.JOBS))
+    return [*found, *_own(credential)]
+
+
+def _own(credential: str) -> list[str]:
+    """What some ask beside what the flow gives them."""
+    found = [by_number(subjects.JOBS)] if credential in _MANIFESTS else []
     if credential == GATEWAY:
         found += [f"{_API}.STREAM.INFO.{subjects.DLQ}", by_number(subjects.DLQ)]
+    if credential == KEEPER:  # what admission has handled, and nobody answers, is of no job
+        found += [deletion(subjects.JOBS), info_of(*consumer("admission")[:2])]
     if credential in _WITH_MEMBERS:
         found += ["fairway.member.*.ask", "fairway.member.*.at.*"]
     return found
@@ -120,6 +127,16 @@ def _asks(credential: str) -> list[str]:
 def next_of(stream: str, name: str) -> str:
     """To ask for what a consumer has next; the name of one that passes is anything."""
     return f"{_API}.CONSUMER.MSG.NEXT.{stream}.{name}"
+
+
+def info_of(stream: str, name: str) -> str:
+    """To ask how far a consumer has come."""
+    return f"{_API}.CONSUMER.INFO.{stream}.{name}"
+
+
+def deletion(stream: str) -> str:
+    """To delete one message, whichever."""
+    return f"{_API}.STREAM.MSG.DELETE.{stream}"
 
 
 def _answers(stream: str, name: str) -> tuple[str, str]:

@@ -14,6 +14,11 @@ RESTRICTED = "restricted"
 LEVELS = (RESTRICTED, BASELINE, PRIVILEGED)
 # On a namespace of the hub, which its tenant cannot edit. Ours counts before the one of Kubernetes.
 POD_SECURITY_LABELS = ("fairway.io/pod-security", "pod-security.kubernetes.io/enforce")
+# Likewise: whether its jobs may have values of secrets written out. Whatever else it says is taken for `deny`.
+PLAIN_ENV_LABEL = "fairway.io/plain-env"
+_PLAIN_ENV_ALLOWED = ("", "warn")
+# All that the fleet needs to know of a namespace of the hub.
+NAMESPACE_LABELS = (*POD_SECURITY_LABELS, PLAIN_ENV_LABEL)
 # On a namespace of a member that Fairway made: whose jobs are in it.
 TENANT_LABEL = "fairway.io/tenant"
 # PriorityClasses of what a cluster itself runs on begin so; Kubernetes lets nobody else make any.
@@ -59,7 +64,8 @@ class Profile(Struct, frozen=True, omit_defaults=True):
 
 class Tenancy(Struct, frozen=True):
     """What one namespace may. `level` is one of LEVELS. `priority_classes` and `clusters` bound what may be named when
-    a profile lists any (empty: no bound but that of system classes); all others add to what is allowed by default."""
+    a profile lists any (empty: no bound but that of system classes); all others add to what is allowed by default.
+    `denies_plain_env`: no value of a secret may be written out."""
 
     namespace: str
     level: str = BASELINE
@@ -72,6 +78,7 @@ class Tenancy(Struct, frozen=True):
     runtime_classes: frozenset[str] = frozenset()
     tolerations: frozenset[Toleration] = frozenset()
     tokens: bool = False
+    denies_plain_env: bool = False
 
 
 def tenancy(namespace: str, labels: Mapping[str, str], profiles: Iterable[Profile]) -> Tenancy:
@@ -89,6 +96,7 @@ def tenancy(namespace: str, labels: Mapping[str, str], profiles: Iterable[Profil
         runtime_classes=frozenset(name for one in mine for name in one.runtime_classes),
         tolerations=frozenset(each for one in mine for each in one.tolerations),
         tokens=any(one.tokens for one in mine),
+        denies_plain_env=labels.get(PLAIN_ENV_LABEL, "") not in _PLAIN_ENV_ALLOWED,
     )
 
 

@@ -87,7 +87,7 @@ def _size(room: CodeRoom) -> tuple[str, str]:
 
 
 def _steps(root: Path, rows: Iterable[FlowRow]) -> str:
-    made = {service: made_by(root, service) for service in (flow.GATEWAY, flow.HUB, *flow.LOOPS)}
+    made = {service: made_by(root, service) for service in (flow.GATEWAY, flow.HUB, *flow.LOOPS, flow.KEEPER)}
     cells = [
         (f"`{row.name}`", row.meaning, _decided(row, made), names(hearers(row)) or "nobody: it is for the record")
         for row in rows

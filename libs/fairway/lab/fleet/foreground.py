@@ -12,13 +12,15 @@ from typing import Any
 
 import typer
 
-from fairway.client.failure import ERROR, Failure, say
+from fairway.client.failure import ERROR, USAGE, Failure, say
 from fairway.lab.fleet.cluster_shapes import gpu_clusters
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan
 from fairway.lab.fleet.identities import TENANTS
 from fairway.lab.kubereal.build import BuildError, tools
 from fairway.lab.kubereal.members import RealMember
 from fairway.lab.kubereal.sources.toolchain import NoGo
+from fairway.process.pipeline import everything
+from fairway.process.settings import from_environment
 from fairway.runtime import private_files
 
 # How long a pod runs that does not say so itself: long enough to be seen, short enough to wait for.
@@ -81,7 +83,7 @@ async def stay_up(folder: Path, plan: FleetPlan) -> None:
 
 
 def simulated(clusters: int) -> FleetPlan:
-    return FleetPlan(gpu_clusters(clusters), default_run_ms=_RUN_MS)
+    return FleetPlan(gpu_clusters(clusters), _groups(), default_run_ms=_RUN_MS)
 
 
 def real() -> FleetPlan:
@@ -97,7 +99,15 @@ def real() -> FleetPlan:
         )
         for one in gpu_clusters()
     )
-    return FleetPlan(members, default_run_ms=_RUN_MS, real=True)
+    return FleetPlan(members, _groups(), default_run_ms=_RUN_MS, real=True)
+
+
+def _groups() -> tuple[tuple[str, ...], ...]:
+    """One process, with the keeper of manifests if FAIRWAY_MANIFESTS_KEPT is set. Raises Failure."""
+    try:
+        return (everything(from_environment().manifests_kept),)
+    except ValueError as error:
+        raise Failure(USAGE, str(error)) from None
 
 
 def built() -> None:

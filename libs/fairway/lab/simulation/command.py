@@ -39,6 +39,9 @@ def simulate(
         bool, typer.Option("--companions", help="with a hub, and jobs that name ConfigMaps and Secrets of it")
     ] = False,
     schedules: Annotated[bool, typer.Option("--schedules", help="with a hub, and schedules there")] = False,
+    keeper: Annotated[
+        bool, typer.Option("--keeper", help="manifests leave the record minutes after the end of their jobs")
+    ] = False,
     hub_too: Annotated[bool, typer.Option("--hub-too", help="every second seed is with a hub")] = False,
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
@@ -48,7 +51,7 @@ def simulate(
     if output not in ("", "json"):
         raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
     hub = hub or companions or schedules
-    like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, hub, companions, schedules)
+    like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, hub, companions, schedules, keeper)
     tally = _Tally(output)
     try:
         for outcome in carried_out(_plans(like, runs, hub_too), runs):

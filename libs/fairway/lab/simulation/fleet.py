@@ -1,6 +1,7 @@
 """What the processes of a fleet share: the bus, the store, the members, and the hub where there is one."""
 
 import asyncio
+from collections.abc import Callable
 from random import Random
 
 from fairway.adapters.memory.bus import MemoryBus
@@ -31,7 +32,8 @@ class Instant:
 
 
 class SimulatedFleet:
-    """`members` by name with their nodes' GPUs; `joined` are those that are in the fleet now."""
+    """`members` by name with their nodes' GPUs; `joined` are those that are in the fleet now. `erasing` is told of each
+    message of the record that is about to be deleted."""
 
     def __init__(
         self, faults: FaultInjector, members: dict[str, dict[str, int]], heard: MemberEvents, plan: RunPlan
@@ -48,6 +50,7 @@ class SimulatedFleet:
             member.run_workflows()
         self.joined = {name: self.counted(name) for name in members}
         self.store.books.sizes = {name: facts.capacity for name, facts in self.joined.items()}
+        self.erasing: Callable[[int], None] = lambda sequence: None
         self.processes = ProcessLives(self, plan)
 
     async def publish(self, said: Outgoing) -> None:

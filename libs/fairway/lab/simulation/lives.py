@@ -9,10 +9,11 @@ import msgspec
 from fairway.adapters.memory.user_bus import UserBus
 from fairway.agent.service import Agent
 from fairway.agent.settings import AgentSettings
+from fairway.keeper.service import Keeper
 from fairway.lab.simulation.hub.port import HubPort
 from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.outcome import RunPlan
-from fairway.lab.simulation.ports.bus import BusPort
+from fairway.lab.simulation.ports.bus import BusPort, KeeperBusPort
 from fairway.lab.simulation.ports.member import MemberPort
 from fairway.lab.simulation.ports.store import StorePort
 from fairway.lab.simulation.process import ProcessClock, ProcessIds, SimulatedProcess
@@ -24,7 +25,7 @@ from fairway.runtime.ports import World
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
-from fairway.wire.flow import AGENT
+from fairway.wire.flow import AGENT, KEEPER
 
 if TYPE_CHECKING:
     from fairway.lab.simulation.fleet import SimulatedFleet
@@ -42,6 +43,9 @@ PROCESSES = {
 }
 # And where there is a hub.
 HUB_PROCESSES = {"hub-a": ("hub",), "hub-b": ("hub",)}
+# Two keepers, too, and for how long after the end of its job a manifest is kept in their runs.
+KEPT_MS = 300_000
+KEEPERS = {"keeper-a": (KEEPER,), "keeper-b": (KEEPER,)}
 # With which this fleet seals what it applies.
 KEY = b"the key of a simulated fleet"
 _AGENT = AgentSettings(heartbeat=15.0, discover=30.0, stranded=60.0)
@@ -57,7 +61,7 @@ class ProcessLives:
         self._faults = fleet.faults
         self._plan = plan
         self._meter = Meter()
-        self._work = PROCESSES | (HUB_PROCESSES if plan.hub else {})
+        self._work = PROCESSES | (HUB_PROCESSES if plan.hub else {}) | (KEEPERS if plan.keeper else {})
         self._lives: dict[str, int] = {}
         self._known: dict[str, Members] = {}
 
@@ -91,6 +95,8 @@ class ProcessLives:
         process = self.there[name] = SimulatedProcess(name, self._faults, self._died, skew)
         if name.startswith("agent-"):
             self._agent(process, self._fleet.members[name.partition("-")[2]], ProcessIds(process, life))
+        elif name in KEEPERS:
+            self._keeper(process)
         else:
             self._services(process, self._work[name], life)
 
@@ -108,6 +114,11 @@ class ProcessLives:
         port = MemberPort(process, member, self._faults)
         settings = msgspec.structs.replace(_AGENT, facts=self._fleet.joined[member.name])
         process.start(Agent(port, bus, ProcessClock(process), ids, settings).run())
+
+    def _keeper(self, process: SimulatedProcess) -> None:
+        fleet = self._fleet
+        port = KeeperBusPort(process, fleet.bus, self._faults, fleet.erasing)
+        process.start(Keeper(UserBus(port, KEEPER), ProcessClock(process), KEPT_MS, letters_ms=0).run())
 
     def _services(self, process: SimulatedProcess, names: tuple[str, ...], life: int) -> None:
         fleet = self._fleet

@@ -8,7 +8,8 @@ class RunPlan(Struct, frozen=True):
     clock comes `pace` times more seldom than in production (runtime/loop.py): a quiet hour is mostly made of it, and
     nothing but how soon something is found out depends on it. With `replay` every decision is made again at the end.
     With a `hub` most of the jobs are applied there, and so are the settings of the fleet; with `companions` some of
-    these name ConfigMaps and Secrets of the hub, and with `schedules` there are some that make more of them."""
+    these name ConfigMaps and Secrets of the hub, and with `schedules` there are some that make more of them. With a
+    `keeper` manifests are removed from the record some minutes after the end of their jobs."""
 
     seed: int
     hours: float = 0.25
@@ -20,6 +21,7 @@ class RunPlan(Struct, frozen=True):
     hub: bool = False
     companions: bool = False
     schedules: bool = False
+    keeper: bool = False
 
     @property
     def on_hub(self) -> int:
@@ -31,6 +33,7 @@ class RunPlan(Struct, frozen=True):
         """What repeats it."""
         size = f"--hours {self.hours:g} --clusters {self.clusters} --jobs {self.jobs} --pace {self.pace:g}"
         more = {"hub": self.hub, "companions": self.companions, "schedules": self.schedules, "replay": self.replay}
+        more["keeper"] = self.keeper
         flags = "".join(f" --{name}" for name, given in more.items() if given)
         return f"fairway simulate --seed {self.seed} {size} --profile {self.profile}{flags}"
 

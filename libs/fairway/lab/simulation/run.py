@@ -17,6 +17,7 @@ from fairway.lab.simulation.hub.hub_of_run import HubOfRun
 from fairway.lab.simulation.invariants.at_the_end import rests, rows
 from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.invariants.job_events import story
+from fairway.lab.simulation.invariants.removed_manifests import RemovalChecks
 from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.outcome import RunOutcome, RunPlan
 from fairway.lab.simulation.people.administrators import Administrators, tree
@@ -30,6 +31,8 @@ from fairway.workloads.settings.quota_trees import read_quota_tree
 # When no fault is left, everything that can run has ended within this time (s).
 LIVENESS_S = 3600.0
 _LOOK_S = 30.0
+# With a keeper, after all of that: in this time it removes what is left, whatever became of it before.
+_KEEPERS_S = 7200.0
 
 
 def simulate(plan: RunPlan) -> RunOutcome:
@@ -72,6 +75,8 @@ class _Run:
         fleet.bus.told = self._told
         fleet.store.books.wrong = witness.breach
         fleet.store.books.most = witness.most
+        removals = RemovalChecks(fleet, witness.breach)
+        fleet.erasing = removals.erasing
         people = self._people = People(fleet, self._faults, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
         attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
@@ -87,6 +92,9 @@ class _Run:
         looking = asyncio.ensure_future(self._look())
         await asyncio.gather(people.live(above), *([self._hub.live()] if self._hub else []))
         await self._quiet()
+        if plan.keeper and not witness.breaches:
+            await asyncio.sleep(_KEEPERS_S)
+            removals.end()
         looking.cancel()
         self._end()
         again = await self._decided_again() if plan.replay else {}

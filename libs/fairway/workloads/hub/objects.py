@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 from fairway.domain.decision import Say
 from fairway.domain.events import message_id
 from fairway.domain.queue_policy import QueueSpec
-from fairway.domain.tenancy.profile import POD_SECURITY_LABELS, SYSTEM_NAMESPACES
+from fairway.domain.tenancy.profile import NAMESPACE_LABELS, SYSTEM_NAMESPACES
 from fairway.wire import fleet, subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason, Refused
@@ -126,7 +126,7 @@ def hub_object(kind: str, manifest: Json) -> HubObject:
 def labelled(one: HubObject) -> HubObject | None:
     """A namespace as the fleet needs to know it; None when it says nothing of the safety of pods."""
     meta = one.manifest.get("metadata") or {}
-    labels = {key: value for key, value in (meta.get("labels") or {}).items() if key in POD_SECURITY_LABELS}
+    labels = {key: value for key, value in (meta.get("labels") or {}).items() if key in NAMESPACE_LABELS}
     if not labels:
         return None
     known = {"name": one.name, "labels": labels, "resourceVersion": meta.get("resourceVersion", "")}

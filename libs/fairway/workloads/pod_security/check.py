@@ -19,7 +19,7 @@ _MOUNT = "automountServiceAccountToken"
 def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
     """Notes every refusal in the manifest's problems. The manifest has been read: its shape is that of its kind."""
     ruling = Ruling(tenancy, kind.account)
-    bound = bool(ruling.restricted or tenancy.priority_classes)
+    bound = bool(ruling.restricted or tenancy.priority_classes or tenancy.denies_plain_env)
     for pod in kind.pod_templates(manifest):
         if not bound and pod.quiet():
             continue

@@ -1,7 +1,17 @@
 """Where a refusal is put into words: the cause, then who can allow it and where."""
 
-from fairway.domain.tenancy.profile import BASELINE, LEVELS, POD_SECURITY_LABELS, PRIVILEGED, RESTRICTED, Tenancy
+from fairway.domain.tenancy.profile import (
+    BASELINE,
+    LEVELS,
+    PLAIN_ENV_LABEL,
+    POD_SECURITY_LABELS,
+    PRIVILEGED,
+    RESTRICTED,
+    Tenancy,
+)
 from fairway.workloads.pod_security.view import PodView
+
+PLAIN_ENV_REMEDY = "name a Secret in valueFrom.secretKeyRef: it goes along, and stands in no record"
 
 
 class Ruling:
@@ -48,6 +58,12 @@ class Ruling:
     def unlisted(self, view: PodView, text: str, field: str, otherwise: str) -> None:
         """Allowed where a TenantProfile lists it under `field`."""
         self._say(view, text, f"{otherwise}, or have an administrator list it in {field}")
+
+    def plain_secret(self, view: PodView, name: str) -> None:
+        """The value of a variable of that name is written out, and is in the record as long as the manifest is."""
+        if self.tenancy.denies_plain_env:
+            text = f"is the value of {name}, written out, and the namespace takes no such values"
+            self._say(view, f"{text} (label {PLAIN_ENV_LABEL})", PLAIN_ENV_REMEDY)
 
     def _level(self, view: PodView, text: str, standard: str) -> None:
         more = LEVELS[LEVELS.index(standard) + 1]

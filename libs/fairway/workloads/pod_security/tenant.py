@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from fairway.domain.tenancy.profile import SYSTEM_CLASSES
 from fairway.wire.workload import Toleration
 from fairway.workloads.pod_security.marks import check_marks
+from fairway.workloads.pod_security.plain_secrets import plain_variables
 from fairway.workloads.pod_security.pod import Pod, containers
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
@@ -158,6 +159,7 @@ def _projected(sources: PodView, ruling: Ruling) -> None:
 
 def environment(container: PodView, ruling: Ruling) -> None:
     """Of a container, or of what an operator puts into one."""
+    plain_variables(container["env"], ruling)
     for entry in container["env"].items():
         if entry.mentions("valueFrom"):
             secret(entry["valueFrom"]["secretKeyRef"]["name"], ruling)

@@ -14,6 +14,7 @@ from fairway.workloads.pod_security import tenant
 from fairway.workloads.pod_security.baseline import APPARMOR, apparmor
 from fairway.workloads.pod_security.marks import check_mark
 from fairway.workloads.pod_security.nothing_to_rule_on import quiet_class
+from fairway.workloads.pod_security.plain_secrets import plain_variable
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
@@ -44,6 +45,7 @@ _KNOWN = re.compile(
 )
 # Where the driver is made, and files of whoever makes it.
 _ELSEWHERE = re.compile(r"spark\.(master|submit\..+|remote|kerberos\..+|yarn\..+|jars\.ivySettings)")
+_VARIABLE = re.compile(r"spark\.(?:kubernetes\.driverEnv|executorEnv)\.(.+)")
 _LOOKED_AT = (_PREFIX, "spark.master", "spark.submit.", "spark.remote", "spark.kerberos.", "spark.yarn.", "spark.jars.")
 # Of a role: sizes, and what is Spark's own.
 _QUIET = frozenset(
@@ -124,6 +126,16 @@ def _both(one: Field, other: Field) -> PodView:
     return PodView(one, entries=tuple(PodView(entry) for entry in (*one.items(), *other.items())))
 
 
+def _variables(spec: Field, conf: Field, ruling: Ruling) -> None:
+    """Of driver and executors, where they stand in no `env`."""
+    for role in _ROLES:
+        for name, value in spec[role]["envVars"].pairs():
+            plain_variable(name, PodView(value), ruling)
+    for key in conf.mapping():
+        if found := _VARIABLE.fullmatch(key):
+            plain_variable(found[1], PodView(conf[key]), ruling)
+
+
 def besides(manifest: Field, ruling: Ruling) -> None:
     spec = manifest["spec"]
     check_command(manifest, ruling)
@@ -140,6 +152,7 @@ def besides(manifest: Field, ruling: Ruling) -> None:
         for _, ref in spec[role]["envSecretKeyRefs"].pairs():
             tenant.secret(PodView(ref["name"]), ruling)
     conf = spec["sparkConf"]
+    _variables(spec, conf, ruling)
     for key in [key for key in conf.mapping() if key.startswith(_LOOKED_AT)]:
         field = conf[key]
         if key.startswith(_PREFIX):

@@ -50,8 +50,14 @@ class DryRunSubmission(Protocol):
 Understand = Callable[[wire.Submitted], DryRunSubmission]
 
 
-def preview(mine: Tenancy, seen: DryRunSubmission, tree: QuotaNode | None, clusters: Container[str]) -> Preview:
-    """`clusters` are those of the fleet."""
+def preview(
+    mine: Tenancy,
+    seen: DryRunSubmission,
+    tree: QuotaNode | None,
+    clusters: Container[str],
+    plain: tuple[str, ...] = (),
+) -> Preview:
+    """`clusters` are those of the fleet; `plain` warns of what is written out in the manifest."""
     spec = seen.spec
     reasons = seen.reasons
     if spec and tree and not reasons:
@@ -68,7 +74,7 @@ def preview(mine: Tenancy, seen: DryRunSubmission, tree: QuotaNode | None, clust
         priority=spec.priority,
         policy=spec.policy,
         queue=spec.queue,
-        warnings=_warnings(spec, clusters),
+        warnings=(*_warnings(spec, clusters), *plain),
     )
 
 

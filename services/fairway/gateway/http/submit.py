@@ -31,6 +31,7 @@ from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.companions.apart import apart
 from fairway.workloads.hub.objects import Key
 from fairway.workloads.kinds.registry import read
+from fairway.workloads.plain_env import plain_env
 
 # Together less than the 15 s that the command waits for an answer.
 _LISTEN_S = 2.0
@@ -41,7 +42,8 @@ _RECENT = 10_000
 
 
 class Accepted(Struct, frozen=True):
-    """`state` is `submitted` until more is known; `repeated`: this client had sent the same before."""
+    """`state` is `submitted` until more is known; `repeated`: this client had sent the same before. `warnings` are of
+    secrets that are written out."""
 
     job: str
     namespace: str
@@ -49,6 +51,7 @@ class Accepted(Struct, frozen=True):
     state: str = "submitted"
     queue: str = ""
     repeated: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 class Door:
@@ -188,7 +191,9 @@ def used_before(job: str) -> problem.Problem:
 
 async def settled(said: Submission, asked: Asked, word: asyncio.Future[Word] | None) -> Accepted:
     """What is known when the first word was said, or when it was waited for long enough."""
-    plain = Accepted(said.job, said.tenant, asked.client)
+    message = said.say.message
+    warnings = plain_env(bytes(message.manifest)) if isinstance(message, wire.Submitted) else ()
+    plain = Accepted(said.job, said.tenant, asked.client, warnings=warnings)
     if word is None:
         return plain
     try:

@@ -44,7 +44,8 @@ class Manifests:
         ref = job.spec.manifest if job.spec else job.submitted_as
         found = await manifest_of(self._bus, ref) if ref is not None else None
         if ref is None or found is None:
-            raise Problem(410, f"the record has no manifest of job {job.id} any more", "ask who submitted it")
+            text = f"the record has no manifest of job {job.id} any more"
+            raise Problem(410, text, f"`fairway story {job.id}` says when it was removed, and its sha256")
         # Nobody is shown what nobody can tell later that they saw.
         await self._door.publish([self._trail.did(access, ask)])
         return answer(JobManifest(job.id, ref.sha256, found))

@@ -41,7 +41,7 @@ class _Head(Struct, frozen=True):
 
 
 _audited = decoder(fleet.Audited)
-_message = decoder(wire.Submitted | wire.Revise | wire.Cancel | wire.HoldJob | wire.Rejected)
+_message = decoder(wire.Submitted | wire.Revise | wire.Cancel | wire.HoldJob | wire.Rejected | wire.ManifestsRemoved)
 _head = decoder(_Head)
 
 
@@ -61,10 +61,12 @@ def of_letter(said: Delivery) -> Iterator[Deed]:
 
 
 class JobDeeds:
-    """Reads the record in its order: who submitted a job is who was refused it."""
+    """Reads the record in its order: who submitted a job is who was refused it. Of manifests that were removed since it
+    is said later who submitted them."""
 
     def __init__(self) -> None:
         self._of: dict[str, Deed] = {}
+        self._refused: dict[str, wire.Rejected] = {}
 
     def hear(self, said: Delivery) -> Iterator[Deed]:
         try:
@@ -73,7 +75,11 @@ class JobDeeds:
             return  # of another kind, or one that its consumer has put among the dead letters
         match message:
             case wire.Rejected() if (asked := self._of.pop(message.job, None)) is not None:
-                yield msgspec.structs.replace(asked, at=message.at, allowed=False, why=message.reasons)
+                yield _refused(asked, message)
+            case wire.Rejected():
+                self._refused[message.job] = message
+            case wire.ManifestsRemoved():
+                yield from self._removed(message)
             case wire.Submitted(who=Actor() as who):
                 self._of[message.job] = deed = self._manifested(message, who, "create")
                 yield deed
@@ -85,9 +91,22 @@ class JobDeeds:
                 does = "suspend" if message.held else "resume"
                 yield Deed(message.at, who, does, "job", message.tenant, job=message.job)
 
+    def _removed(self, message: wire.ManifestsRemoved) -> Iterator[Deed]:
+        for one in message.removed:
+            if one.who is None:
+                continue
+            does = "create" if one.said == wire.Submitted.verb else "update"
+            yield (deed := Deed(one.at, one.who, does, "job", message.tenant, job=message.job))
+            if does == "create" and (refused := self._refused.pop(message.job, None)) is not None:
+                yield _refused(deed, refused)
+
     def _manifested(self, message: wire.Manifested, who: Actor, does: str) -> Deed:
         try:
             head = _head(bytes(message.manifest))
         except msgspec.DecodeError:
             head = _Head()
         return Deed(message.at, who, does, head.kind or "job", message.tenant, head.metadata.name, message.job)
+
+
+def _refused(asked: Deed, message: wire.Rejected) -> Deed:
+    return msgspec.structs.replace(asked, at=message.at, allowed=False, why=message.reasons)

@@ -12,7 +12,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.flow import filters
 
-_OF_JOBS = (wire.Submitted, wire.Revise, wire.Cancel, wire.HoldJob, wire.Rejected)
+_OF_JOBS = (wire.Submitted, wire.Revise, wire.Cancel, wire.HoldJob, wire.Rejected, wire.ManifestsRemoved)
 
 
 class DeedFilter(Struct, frozen=True):

@@ -34,7 +34,9 @@ def credentials(
     folder: Annotated[Path, typer.Argument(help="where they are written; what is there keeps its password")],
     process: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=SERVICE,SERVICE, or NAME=all: for a process that runs several services"),
+        typer.Option(
+            help="NAME=SERVICE,SERVICE, NAME=all or NAME=all,keeper: for a process that runs several services"
+        ),
     ] = None,
     renew: Annotated[list[str] | None, typer.Option(help="whose password is made anew")] = None,
 ) -> None:

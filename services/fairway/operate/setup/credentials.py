@@ -17,11 +17,13 @@ from fairway.adapters.rights import nats_users as nats
 from fairway.adapters.rights import valkey_users as valkey
 from fairway.runtime import private_files
 from fairway.wire import subjects
+from fairway.wire.flow import KEEPER
 
 _BYTES = 32
 NATS = "nats"
 VALKEY = "valkey"
 _PROCESSES = "processes.json"
+_ALL = tuple(one for one in bus_rights.SERVICES if one != KEEPER)
 Processes = Mapping[str, tuple[str, ...]]
 
 
@@ -59,12 +61,13 @@ def _known(folder: Path) -> dict[str, tuple[str, ...]]:
 
 
 def read_processes(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Of `NAME=SERVICE,SERVICE`, or `NAME=all`. ValueError says what is wrong with one."""
+    """Of `NAME=SERVICE,SERVICE`; `all` are all but the keeper, which may delete in the record: where that runs, too, it
+    is `NAME=all,keeper`. ValueError says what is wrong with one."""
     found = {}
     for one in given:
         name, _, services = one.partition("=")
         of = tuple(part.strip() for part in services.split(",") if part.strip())
-        of = bus_rights.SERVICES if of == ("all",) else of
+        of = tuple(each for part in of for each in (_ALL if part == "all" else (part,)))
         if subjects.token(name) != name or name in (*bus_rights.CREDENTIALS, NATS, VALKEY):
             raise ValueError(
                 f"{name!r} cannot be the name of a process; choose another one of letters, digits, - and _"

@@ -159,7 +159,10 @@ class HubEnd:
         """What its owner wrote last is what the job is, or it is said why not. A cancelled job owes no answer."""
         if job.spec is None or job.state is State.CANCELLED or (job.ended and self._too_late(wanted, job)):
             return
-        record = self.fleet.bus.stored("JOBS")[job.spec.manifest.sequence - 1]
+        place = job.spec.manifest.sequence
+        record = next((one for one in self.fleet.bus.stored("JOBS") if one.sequence == place), None)
+        if record is None:
+            return  # it was removed: the job ended long ago
         told = _message(record.data)
         assert isinstance(told, wire.Submitted | wire.Revise), "a manifest lies with what brought it"
         if self._is_so(msgspec.json.decode(told.manifest), found, job):

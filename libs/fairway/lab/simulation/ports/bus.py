@@ -92,6 +92,26 @@ class BusPort:
         return self._process.dead or not self._bus.connected or self._faults.happens(self._faults.profile.again)
 
 
+class KeeperBusPort(BusPort):
+    """`erasing` is told before a message is deleted."""
+
+    def __init__(
+        self, process: SimulatedProcess, bus: MemoryBus, faults: FaultInjector, erasing: Callable[[int], None]
+    ) -> None:
+        super().__init__(process, bus, faults)
+        self._erasing = erasing
+
+    async def erase(self, stream: str, sequence: int) -> None:
+        async def erased() -> None:
+            self._erasing(sequence)
+            await self._bus.erase(stream, sequence)
+
+        await self._call(erased)
+
+    async def handled(self, stream: str, durable: str) -> int:
+        return await self._call(lambda: self._bus.handled(stream, durable))
+
+
 class SourcePort:
     """A durable consumer; what is not acknowledged for `ANSWER_S` comes again."""
 
