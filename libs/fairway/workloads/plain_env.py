@@ -16,8 +16,12 @@ from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.fields import Field, Problems
 
 # Most manifests have no such name in them, and need not be taken apart.
-_LIKELY = re.compile(rb"PASS|PWD|SECRET|TOKEN|KEY|CONNECTION", re.IGNORECASE)
+_LIKELY = re.compile(
+    rb"PASS|PWD|SECRET|TOKEN|(?:API|ACCESS|ACCOUNT|ENCRYPTION|PRIVATE)[_.-]?KEY|CONNECTION[_.-]?STRING", re.IGNORECASE
+)
 _MOST = 10
+# To look at a larger one would hold up whoever is answered after it: a tenth of a second for some 300 KB.
+_LARGEST = 64 * 1024
 _manifest = decoder(dict[str, Any])
 
 
@@ -36,8 +40,9 @@ class _Found(Ruling):
 
 
 def plain_env(manifest: bytes) -> tuple[str, ...]:
-    """A sentence for each place. Of what is no job of a known kind nothing is told: it is refused."""
-    if not _LIKELY.search(manifest):
+    """A sentence for each place. Of what is no job of a known kind nothing is told: it is refused. One that is very
+    large is not looked at here; whether its namespace takes it is asked of every job."""
+    if len(manifest) > _LARGEST or not _LIKELY.search(manifest):
         return ()
     try:
         said = _manifest(manifest)

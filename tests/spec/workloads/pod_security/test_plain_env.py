@@ -131,6 +131,14 @@ def test_of_many_only_so_many_are_named() -> None:
     assert len(told) == 11 and told[-1] == "and 90 more values that are written out"
 
 
+def test_a_very_large_one_is_not_looked_at_for_warnings_and_refused_all_the_same() -> None:
+    env = [*LEAK.container["env"], {"name": "DATA", "value": "x" * 70_000}]
+    job = but(batch_job(), "spec.template.spec.containers.0.env", env)
+    assert plain_env(raw(job)) == ()
+    with pytest.raises(Refused, match="HF_TOKEN"):
+        read(job, may=lambda namespace: DENIES)
+
+
 @pytest.mark.parametrize("odd", [b"", b"[]", b'{"kind":"PASSWORD"}', b'{"a":"TOKEN"', b"\xffTOKEN"])
 def test_of_what_is_no_job_nothing_is_told(odd: bytes) -> None:
     assert plain_env(odd) == ()
