@@ -147,4 +147,7 @@ def job_of(heard: Heard[object]) -> str:
 
 def job_spoken_of(step: Step) -> str:
     """The id of the job that a step's first event about one speaks of, or empty."""
-    return next((one.message.job for one in step.events if isinstance(one.message, JobMessage)), "")
+    for one in step.events:
+        if isinstance(one.message, JobMessage):
+            return one.message.job
+    return ""

@@ -9,13 +9,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-import structlog
 from msgspec import Struct, field, structs
 
 from fairway.domain.decision import Call, Decision, Heard, Outcome, Step
 from fairway.domain.job import Job
 from fairway.runtime.inbox import Item
-from fairway.runtime.spoken_of import called_of, heard_of
+from fairway.runtime.spoken_of import ABOUT
 from fairway.runtime.vital_tasks import vital
 
 # Messages of one cluster whose calls are under way at once, and those in hand with them; more come again later.
@@ -93,7 +92,7 @@ class OutsideCalls:
 
     async def _called(self, plan: CallPlan, call: Call) -> Outcome:
         """In a task of its own, so that whatever is logged meanwhile says of which job it is."""
-        structlog.contextvars.bind_contextvars(**(heard_of(plan.heard) | called_of(call)))
+        ABOUT.set((plan.heard, call))
         return await self._act(call)
 
 

@@ -1,6 +1,7 @@
 """What a line of the log has of the message that it speaks of: job, tenant, attempt, cluster and the message's id,
 under the same names everywhere."""
 
+from contextvars import ContextVar
 from typing import Any
 
 import msgspec
@@ -19,6 +20,8 @@ class _Head(Struct):
     cluster: str = ""
 
 
+# What a service acts for in this task. It is set for each call, and read only when something is logged.
+ABOUT: ContextVar[tuple[Heard[Any], Call] | None] = ContextVar("fairway_about", default=None)
 _head = msgspec.json.Decoder(_Head).decode
 _NAMES = ("job", "tenant", "attempt", "cluster")
 
@@ -37,8 +40,10 @@ def said_of(message: Outgoing) -> dict[str, Any]:
     return {"message_id": message.id, **head}
 
 
-def called_of(call: Call) -> dict[str, Any]:
-    return _of(call)
+def about_now() -> dict[str, Any]:
+    """Of what is done at present, if that is known."""
+    about = ABOUT.get()
+    return heard_of(about[0]) | _of(about[1]) if about is not None else {}
 
 
 def _of(message: object) -> dict[str, Any]:

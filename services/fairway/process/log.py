@@ -10,6 +10,8 @@ from typing import Any
 
 import structlog
 
+from fairway.runtime.spoken_of import about_now
+
 LEVELS = ("debug", "info", "warning", "error", "critical")
 LEFT_OUT = "[left out: it looks like a secret]"
 # A key that is a secret by its name; `secret_name` and `token_file` are none.
@@ -39,6 +41,7 @@ def configure() -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            with_what_it_is_about,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
@@ -54,6 +57,11 @@ def log_level(text: str) -> int:
     if text.lower() not in ("", *LEVELS):
         raise ValueError(f"FAIRWAY_LOG_LEVEL={text[:40]!r} is no level; use one of {', '.join(LEVELS)}")
     return int(getattr(logging, (text or "info").upper()))
+
+
+def with_what_it_is_about(logger: object, method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """What the line itself says counts before what is known of the task."""
+    return {**about_now(), **line}
 
 
 def without_secrets(logger: object, method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -114,8 +114,8 @@ class NatsBus:
         """The names of those that nobody has made."""
         return await provisioning.missing(self._js, streams)
 
-    async def progress(self, stream: str, durable: str, subjects: Sequence[str]) -> provisioning.ConsumerProgress:
-        return await provisioning.progress(self._nc, stream, durable, subjects)
+    async def progress(self, at: tuple[str, str], subjects: Sequence[str], now: int) -> provisioning.ConsumerProgress:
+        return await provisioning.progress(self._nc, at, subjects, now)
 
     def pull_again(self) -> None:
         """Pull requests do not survive a reconnect, nor does what was on its way; the subscriptions do."""

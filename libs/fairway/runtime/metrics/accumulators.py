@@ -61,11 +61,15 @@ class Timings:
         self._bounds = bounds
         self.values: dict[Labels, Durations] = {}
 
-    def observe(self, labels: Labels, seconds: float) -> None:
+    def of(self, labels: Labels) -> Durations:
+        """Whoever keeps it may observe without looking it up."""
         found = self.values.get(labels)
         if found is None:
             found = self.values[labels] = Durations(self._bounds)
-        found.observe(seconds)
+        return found
+
+    def observe(self, labels: Labels, seconds: float) -> None:
+        self.of(labels).observe(seconds)
 
     def samples(self, name: str) -> Iterator[Sample]:
         return ((name, labels, value) for labels, value in self.values.items())

@@ -11,60 +11,70 @@ from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 
 # A message that ends a stage, the state that the job was in meanwhile, and the stage.
-_STAGES: dict[tuple[type[Any], State], tuple[str]] = {
-    (wire.Queue, State.ADMITTED): ("assign",),
-    (wire.Dequeued, State.QUEUED): ("queue",),
-    (wire.Placed, State.DEQUEUED): ("place",),
-    (wire.Reserved, State.PLACED): ("reserve",),
-    (wire.Dispatched, State.RESERVED): ("dispatch",),
-    (wire.Running, State.DISPATCHED): ("start",),
-    (wire.Succeeded, State.RUNNING): ("run",),
-    (wire.Failed, State.RUNNING): ("run",),
-    (wire.Lost, State.RUNNING): ("run",),
-    (wire.Cancelled, State.RUNNING): ("run",),
-}
-STAGES = ("admit", *dict.fromkeys(stage for (stage,) in _STAGES.values()), "remove")
+_STAGES: tuple[tuple[type[Any], State, str], ...] = (
+    (wire.Queue, State.ADMITTED, "assign"),
+    (wire.Dequeued, State.QUEUED, "queue"),
+    (wire.Placed, State.DEQUEUED, "place"),
+    (wire.Reserved, State.PLACED, "reserve"),
+    (wire.Dispatched, State.RESERVED, "dispatch"),
+    (wire.Running, State.DISPATCHED, "start"),
+    (wire.Succeeded, State.RUNNING, "run"),
+    (wire.Failed, State.RUNNING, "run"),
+    (wire.Lost, State.RUNNING, "run"),
+    (wire.Cancelled, State.RUNNING, "run"),
+)
+STAGES = ("admit", *dict.fromkeys(stage for _, _, stage in _STAGES), "remove")
 _ENDS = (wire.Succeeded, wire.Failed, wire.Lost, wire.Cancelled)
-_MAY_END = (*_ENDS, wire.Rejected)
+Tell = Callable[[Any, Job | None, Heard[Any], Step], None]
 
 
 class JobTally:
+    """It is told of every step of every job, so it looks at the type of a message and little more."""
+
     def __init__(self, names: SettingsNames) -> None:
         self._names = names
         self.stages = Timings(OF_JOBS)
         self.waits = Timings(OF_JOBS)
         self.ended = Counts()
         self.attempts = Counts()
+        of_stage = {(kind, state): self.stages.of((stage,)) for kind, state, stage in _STAGES}
+        self._of_stage = {kind: (state, durations) for (kind, state), durations in of_stage.items()}
+        self._special: dict[type[Any], Tell] = {
+            wire.Admitted: self._admitted,
+            wire.Dequeued: self._dequeued,
+            wire.Removed: self._removed,
+            wire.Rejected: self._ends,
+            **dict.fromkeys(_ENDS, self._ends),
+        }
 
     def committed(self, step: Step, before: Job | None, heard: Heard[Any]) -> None:
         """A step was taken; `before` is its job as it was, None for one that is new."""
         for say in step.events:
-            message = say.message
-            if not isinstance(message, wire.JobMessage):
-                continue
-            self._said(message, before, heard)
-            if type(message) in _MAY_END and (before is None or not before.ended):
-                self._end(step, message)
+            message: Any = say.message
+            kind = type(message)
+            if before is not None and (stage := self._of_stage.get(kind)) is not None and stage[0] is before.state:
+                stage[1].observe(_seconds(message.at - before.since))
+            if (tell := self._special.get(kind)) is not None:
+                tell(message, before, heard, step)
 
-    def _said(self, message: wire.JobMessage, before: Job | None, heard: Heard[Any]) -> None:
-        kind = type(message)
-        if before is None:
-            if kind is wire.Admitted and heard.stored_at:
-                self.stages.observe(("admit",), _seconds(message.at - heard.stored_at))
-            return
-        stage = _STAGES.get((kind, before.state))
-        if stage is not None:
-            self.stages.observe(stage, _seconds(message.at - before.since))
-            if kind is wire.Dequeued:
-                self.waits.observe((self._names.queue(before.queue),), _seconds(message.at - before.since))
-        elif kind is wire.Removed and isinstance(heard.message, wire.Recall):
+    def _admitted(self, message: wire.Admitted, before: Job | None, heard: Heard[Any], step: Step) -> None:
+        if before is None and heard.stored_at:
+            self.stages.observe(("admit",), _seconds(message.at - heard.stored_at))
+
+    def _dequeued(self, message: wire.Dequeued, before: Job | None, heard: Heard[Any], step: Step) -> None:
+        if before is not None:
+            self.waits.observe((self._names.queue(before.queue),), _seconds(message.at - before.since))
+
+    def _removed(self, message: wire.Removed, before: Job | None, heard: Heard[Any], step: Step) -> None:
+        if isinstance(heard.message, wire.Recall):
             self.stages.observe(("remove",), _seconds(message.at - heard.message.at))
-        if kind in _ENDS and before.cluster and before.state is not State.RETURNING:
-            self.attempts.add((self._names.cluster(before.cluster), _why(message)))
 
-    def _end(self, step: Step, message: wire.JobMessage) -> None:
+    def _ends(self, message: wire.JobMessage, before: Job | None, heard: Heard[Any], step: Step) -> None:
+        """Of the job, or of an attempt alone, which goes on."""
+        if before is not None and before.cluster and before.state is not State.RETURNING and type(message) in _ENDS:
+            self.attempts.add((self._names.cluster(before.cluster), _why(message)))
         put = next((one for one in step.writes if isinstance(one, Put) and one.table == JOBS), None)
-        if put is not None and put.value.ended:
+        if put is not None and put.value.ended and (before is None or not before.ended):
             job: Job = put.value
             self.ended.add((self._names.queue(job.queue), job.state.value, _why(message)))
 

@@ -53,7 +53,7 @@ class DecisionCounts:
         self.outcomes = Counts()
 
     def took(self, service: str, started: float) -> None:
-        self.seconds.observe((service,), time.monotonic() - started)
+        self.seconds.of((service,)).observe(time.monotonic() - started)
 
     def calls(self, service: str) -> None:
         """What has to be done outside first is decided on again, with what came of that."""

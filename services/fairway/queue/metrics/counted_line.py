@@ -16,8 +16,9 @@ def reason_of(job: Job) -> Code:
     """The first reason for which it waits."""
     if job.held or job.removing:
         return Code.SUSPENDED if job.held else Code.WAITING_FOR_REMOVAL
-    known = job.waits_for
-    return known[0].code if known else Code.QUEUED
+    if job.gates:
+        return job.gates[0].code
+    return job.why.code if job.why is not None else Code.QUEUED
 
 
 class CountedLine:

@@ -54,14 +54,14 @@ def _status_mib(pid: int, field: str) -> float:
 
 
 async def metrics(addresses: Iterable[str]) -> dict[tuple[str, str], float]:
-    """The counters of all these processes together, by name and service."""
+    """The counters of services in all these processes together, by name and service."""
     sums: dict[tuple[str, str], float] = {}
     async with aiohttp.ClientSession() as session:
         for address in addresses:
             async with session.get(f"{address}/metrics/") as answer:
                 for family in text_string_to_metric_families(await answer.text()):
                     for sample in family.samples:
-                        if "le" not in sample.labels:
+                        if "le" not in sample.labels and "service" in sample.labels:
                             key = sample.name, sample.labels["service"]
                             sums[key] = sums.get(key, 0.0) + sample.value
     return sums
