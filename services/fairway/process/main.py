@@ -12,17 +12,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import msgspec
 import structlog
 import uvicorn
 from faststream.asgi import AsgiFastStream
-from faststream.nats import NatsBroker, NatsMessage
 from prometheus_client import CollectorRegistry
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
-from fairway.domain.text.decoding import decoder
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.composition import Act
 from fairway.process.failed_part import part_failed
@@ -30,17 +27,16 @@ from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.http_server import ListeningServer, config, told_to_end
 from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scope, Send
 from fairway.process.pipeline import EVERYTHING, HUB, KEEPER
+from fairway.process.queue_places import answers
 from fairway.process.readiness import readiness
 from fairway.process.servers.control_plane import control_plane, log_in_again
 from fairway.process.settings import Settings
-from fairway.process.wiring import Parts, build, place_of
+from fairway.process.wiring import Parts, build
 from fairway.runtime.vital_tasks import ended, fail, vital
-from fairway.wire import asks
 
 log = structlog.get_logger()
 # What all get when the process is told to end: less than `docker stop` waits before it kills.
 _END_S = 5.0
-_asked = decoder(asks.QueueAsk)
 Ready = Callable[[dict[str, Any]], None]
 
 
@@ -58,7 +54,8 @@ class Process(AsgiFastStream):
         self._hosts = Hosts(own_hosts(settings))
         self.ends = False
         broker = self.control = control_plane(settings, self._closed)
-        _answers(broker, self)
+        if "queue" in names:
+            answers(broker, lambda: self.parts)
         super().__init__(broker, asgi_routes=[("/healthz", _alive), ("/readyz", self._readiness)], logger=None)
 
     async def _closed(self) -> None:
@@ -110,20 +107,6 @@ class Process(AsgiFastStream):
 
 async def _alive(scope: Scope, receive: Receive, send: Send) -> None:
     await Response("alive\n")(scope, receive, send)
-
-
-def _answers(broker: NatsBroker, process: Process) -> None:
-    """Questions that are answered from memory, and only by whoever has the answer."""
-    if "queue" not in process.names:
-        return
-
-    @broker.subscriber(asks.QUEUE)
-    async def where(message: NatsMessage) -> bytes:
-        try:
-            asked = _asked(message.body)
-        except msgspec.DecodeError:
-            asked = asks.QueueAsk("")  # of nothing that waits
-        return msgspec.json.encode(place_of(process.parts, asked))
 
 
 async def run(names: Sequence[str], settings: Settings, ready: Ready | None = None, act: Act | None = None) -> None:

@@ -39,7 +39,6 @@ from fairway.process.settings import Settings
 from fairway.process.telemetry.telemetry import Telemetry
 from fairway.propagator.held_room import PAUSE
 from fairway.queue.memory import QueueMemory
-from fairway.queue.position import answer
 from fairway.replay.stages import STAGES
 from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop
@@ -50,7 +49,6 @@ from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.recording_limits import RecordedShare, RecordingLimits
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher.silence import LIST_MS
-from fairway.wire import asks
 
 log = structlog.get_logger()
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
@@ -243,10 +241,3 @@ def composition(parts: Parts) -> Composition:
         settle_ms=round(parts.settings.watch_silence * 1000) + LIST_MS,
         namespaces=parts.settings.namespaces,
     )
-
-
-def place_of(parts: Parts | None, asked: asks.QueueAsk) -> asks.QueueAnswer:
-    """Where jobs stand in the queue of this process; an empty place for one that does not wait."""
-    if parts is None or not parts.queues or not parts.loops["queue"].ready:
-        return asks.QueueAnswer(queue="")
-    return answer(parts.queues[-1], asked, parts.clock.now())
