@@ -115,8 +115,9 @@ async def test_a_namespaces_labels_are_said_as_far_as_they_are_about_pods(house:
     await label(house, "team-c", "privileged", key="fairway.io/pod-security")
     await house.said(fleet.Configured, 5)
     assert (await said(house, "p"))[3:] == [("-Namespace", "", "team-b"), ("Namespace", "", "team-c")]
-    await label(house, "team-d", "deny", key="fairway.io/plain-env")
-    await house.said(fleet.Configured, 6)
+    await house.apply(NAMESPACE, "team-d", labels={"fairway.io/plain-env": "deny"})
+    last = (await house.said(fleet.Configured, 7))[-1]
+    assert (last.name, b"fairway.io/plain-env" in bytes(last.manifest)) == ("team-d", True)
     found = await house.hub.get(NAMESPACE, "", "team-b")
     assert found is not None and not (found.get("status") or {}).get("conditions")
 

@@ -125,6 +125,14 @@ def test_what_is_not_written_out_is_nothing_to_tell(entry: dict[str, Any]) -> No
     read(job, may=lambda namespace: DENIES)
 
 
+def test_of_a_pod_about_which_nothing_else_has_to_be_looked_at_it_is_refused_too() -> None:
+    pod = {"containers": [{"name": "c", "image": "i", "env": LEAK.container["env"]}], "restartPolicy": "Never"}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": pod}}}
+    read(job)
+    with pytest.raises(Refused, match="HF_TOKEN"):
+        read(job, may=lambda namespace: tenancy(namespace, {"fairway.io/plain-env": "deny"}, ()))
+
+
 def test_of_many_only_so_many_are_named() -> None:
     env = [{"name": f"KEY_{number}_SECRET", "value": "x"} for number in range(100)]
     told = plain_env(raw(but(ray_job(), "spec.rayClusterSpec.headGroupSpec.template.spec.containers.0.env", env)))
