@@ -14,6 +14,7 @@ from fairway.wire import subjects
 from tests.faults.alerts.watched import GATEWAY, GROUPS, asked, watching
 from tests.faults.arena.scene import Scene, Setup, under_load
 from tests.faults.test_fleet_silent import REST
+from tests.support.alerting.promtool import promtool
 from tests.support.alerting.rules import ALERTS
 
 SETUP = Setup(groups=GROUPS)
@@ -23,6 +24,12 @@ APART = Setup(groups=(REST, *AGENTS.values()), settings={"FAIRWAY_WATCH_SILENCE"
 # Of the tokens of clusters that joined, which is nobody here; and of letters, which are told when there are some.
 RARE = {"fairway_member_token_expiry_timestamp_seconds", "fairway_dead_letters_waiting"}
 _BATCHES = re.compile(r"^fairway_batch_duration_seconds_(sum|count)\{.*\} (\S+)$", re.MULTILINE)
+
+
+def checked(page: str) -> str:
+    """What Prometheus has to say of it."""
+    done = promtool("check", "metrics", given=page)
+    return done.stdout + done.stderr
 
 
 def cut(scene: Scene, clusters: Sequence[str]) -> Callable[[], None]:
@@ -126,6 +133,9 @@ async def test_a_store_that_answers_late_makes_every_stage_slow(tmp_path: Path) 
             told = await watched.told("DispatchSlow", "global-scheduler-reserver")
             for link in scene.arena.to("valkey"):
                 link.mend()
+        assert {name: checked(page) for name, page in watched.scrapes.pages.items()} == dict.fromkeys(
+            map("-".join, GROUPS), ""
+        )
         assert set().union(*map(asked, ALERTS)) - watched.scrapes.names == RARE
         assert watched.wrong("DispatchSlow", {"stage": "place"}, {"stage": "reserve"}, {"stage": "dispatch"}) == ""
         total = {part: float(value) for part, value in _BATCHES.findall(told)}

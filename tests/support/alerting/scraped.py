@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
@@ -20,6 +20,8 @@ class Scrapes:
     def __init__(self, addresses: Callable[[], Mapping[str, str]]) -> None:
         self._addresses = addresses
         self._found: list[dict[str, float]] = []
+        # The pages of the last scrape, as they came, by process.
+        self.pages: dict[str, str] = {}
 
     @property
     def count(self) -> int:
@@ -32,8 +34,10 @@ class Scrapes:
 
     async def take(self) -> None:
         async with httpx.AsyncClient(timeout=_TIMEOUT_S) as client:
-            pages = await asyncio.gather(*(_page(client, *one) for one in self._addresses().items()))
-        self._found.append({name: value for page in pages for name, value in page.items()})
+            asked = self._addresses()
+            pages = await asyncio.gather(*(_page(client, address) for address in asked.values()))
+        self.pages = {process: page for process, page in zip(asked, pages, strict=True) if page}
+        self._found.append({name: value for one in self.pages.items() for name, value in _values(*one)})
 
     def last(self, name: str, **labels: str) -> list[float]:
         """The values of these series in the last scrape."""
@@ -72,19 +76,20 @@ class Scrapes:
         return values
 
 
-async def _page(client: httpx.AsyncClient, process: str, address: str) -> dict[str, float]:
+async def _page(client: httpx.AsyncClient, address: str) -> str:
+    """Empty where there is none."""
     try:
         answer = await client.get(f"{address}/metrics")
     except httpx.HTTPError:
-        return {}
-    if answer.status_code != 200:
-        return {}
-    return {
-        _series(sample.name, {**sample.labels, "instance": process}): sample.value
-        for family in text_string_to_metric_families(answer.text)
-        for sample in family.samples
-        if _FAIRWAY.match(sample.name)
-    }
+        return ""
+    return answer.text if answer.status_code == 200 else ""
+
+
+def _values(process: str, page: str) -> Iterator[tuple[str, float]]:
+    for family in text_string_to_metric_families(page):
+        for sample in family.samples:
+            if _FAIRWAY.match(sample.name):
+                yield _series(sample.name, {**sample.labels, "instance": process}), sample.value
 
 
 def _series(name: str, labels: Mapping[str, str]) -> str:

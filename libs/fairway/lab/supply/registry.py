@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from fairway.lab.supply.image_names import DOCKER, Image
@@ -23,26 +23,21 @@ _CHALLENGE = re.compile(r'(\w+)="([^"]*)"')
 # What the specification has registries take at least; an index has a few KiB.
 _MOST = 4 * 1024 * 1024
 _TIMEOUT_S = 30.0
+_REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class NoDigest(Exception):
     """A registry that does not say which image a tag is; with the cause, and what to do."""
 
 
-class _Redirects(HTTPRedirectHandler):
-    """As some registries send clients to a server nearby: by the same scheme, and without the token."""
+class _Stays(HTTPRedirectHandler):
+    """Follows nobody: `_get` does, by rules of its own."""
 
-    def redirect_request(self, req: Request, *about: Any) -> Request | None:
-        newurl = str(about[-1])
-        if urlsplit(newurl).scheme != req.type:
-            raise URLError(f"it leads to {newurl!r}, which is no {req.type}")
-        found = super().redirect_request(req, *about)
-        if found is not None and found.host != req.host:
-            found.remove_header("Authorization")
-        return found
+    def redirect_request(self, *given: Any) -> None:
+        return None
 
 
-_opener = build_opener(_Redirects)
+_opener = build_opener(_Stays)
 
 
 def digest(image: Image, addresses: Mapping[str, str] = ADDRESSES) -> str:
@@ -76,6 +71,19 @@ def _index(image: Image, url: str) -> tuple[bytes, str]:
 
 
 def _get(url: str, token: str) -> tuple[bytes, str]:
+    """Some registries lead to a server nearby: once, by the same scheme, and without the token."""
+    try:
+        return _asked(url, token)
+    except HTTPError as error:
+        leads = urljoin(url, error.headers.get("Location") or "")
+        if error.code not in _REDIRECTS or leads == url:
+            raise
+    if urlsplit(leads).scheme != urlsplit(url).scheme:
+        raise URLError(f"it leads to {leads!r}, which is no {urlsplit(url).scheme}")
+    return _asked(leads, token if urlsplit(leads).netloc == urlsplit(url).netloc else "")
+
+
+def _asked(url: str, token: str) -> tuple[bytes, str]:
     headers = {"Accept": ", ".join(_INDEXES)} | ({"Authorization": f"Bearer {token}"} if token else {})
     with _opener.open(Request(url, headers=headers), timeout=_TIMEOUT_S) as answer:
         body: bytes = answer.read(_MOST + 1)
