@@ -41,7 +41,7 @@ async def test_a_message_whose_id_is_taken_is_stored_under_another(bus: Bus, tak
     assert await stored(bus) == [OURS.data]
     if not isinstance(bus, NatsBus):
         return
-    assert {(one["event"], one["id"]) for one in lines} == {("another message has its id", "coming")}
+    assert {(one["event"], one["message_id"]) for one in lines} == {("another message has its id", "coming")}
 
 
 async def test_a_message_said_again_at_another_time_is_the_same(bus: Bus) -> None:
