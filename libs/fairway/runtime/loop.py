@@ -194,16 +194,16 @@ class Loop:
     async def _decide(self, plans: list[CallPlan]) -> list[CallPlan]:
         now = self.world.clock.now()
         decided = []
+        started = self.meter.start()
         for plan in plans:
-            started = self.meter.start()
             try:
                 plan.decision = self.view.decide(self.service.decide, plan.heard, now)
             except Exception as error:
                 await self._failed(plan, error)
                 continue
-            self.meter.decisions.took(self.service.name, started)
             decided.append(plan)
             plan.before = [self.view.apply(step) for step in plan.decision.steps]
+        self.meter.decisions.took(self.service.name, len(decided), started)
         return decided
 
     async def _finish(self, plans: list[CallPlan], started: float) -> list[CallPlan]:

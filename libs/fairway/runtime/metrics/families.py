@@ -64,7 +64,7 @@ FAMILIES = (
         EACH,
         ("job_stage_duration_seconds", ("stage",), "How long a job was in a stage that it has left."),
         ("job_wait_seconds", ("queue",), "From entering its queue to leaving it, attempt by attempt."),
-        ("decision_duration_seconds", ("service",), "Time to decide on one message."),
+        ("decision_duration_seconds", ("service",), "Time to decide on one message, as the mean of its batch."),
         ("rebuild_duration_seconds", ("service",), "Time to make the working set from the record."),
     ),
     *_of(

@@ -52,8 +52,10 @@ class DecisionCounts:
         self.seconds = Timings(OF_DECISIONS)
         self.outcomes = Counts()
 
-    def took(self, service: str, started: float) -> None:
-        self.seconds.of((service,)).observe(time.monotonic() - started)
+    def took(self, service: str, count: int, started: float) -> None:
+        """So many were decided on together: each counts with the mean, which costs the loop two looks at a clock."""
+        if count:
+            self.seconds.of((service,)).observe((time.monotonic() - started) / count, count)
 
     def calls(self, service: str) -> None:
         """What has to be done outside first is decided on again, with what came of that."""
