@@ -52,6 +52,8 @@ TENANT_A = "a-token"
 TENANT_B = "b-token"
 VIEWER = "viewer-token"
 NOBODY = "nobody-token"
+# Of one who may see jobs, and not read what was submitted.
+ONLOOKER = "onlooker-token"
 # Of one who may create jobs, and no policies.
 NO_POLICIES = "no-policies-token"
 # What nobody limits in tests of other things.
@@ -72,7 +74,8 @@ def identities() -> MemoryIdentities:
             ADMIN: MemoryIdentity("admin", (MemoryRule(("*",), ("*",)),)),
             TENANT_A: MemoryIdentity("system:serviceaccount:team-a:ci", tenant("team-a"), audiences=("fairway",)),
             TENANT_B: MemoryIdentity("system:serviceaccount:team-b:ci", tenant("team-b")),
-            VIEWER: MemoryIdentity("viewer", (MemoryRule(_READS, ("jobs.fairway.io",), "team-a"),)),
+            VIEWER: MemoryIdentity("viewer", (MemoryRule(_READS, ("jobs.fairway.io", "jobs.batch"), "team-a"),)),
+            ONLOOKER: MemoryIdentity("onlooker", (MemoryRule(_READS, ("jobs.fairway.io",), "team-a"),)),
             NOBODY: MemoryIdentity("nobody"),
             NO_POLICIES: MemoryIdentity("submitter", (MemoryRule(("create",), ("jobs.batch",), "team-a"),)),
         }

@@ -75,6 +75,9 @@ class LoginFile:
 def refused(server: str, what: str) -> None:
     """Says which right is missing, and ends the process: what it cannot say or do would be lost without a word, and
     nothing that it tries again will be taken either."""
-    remedy = "give its user the rights of deploy/nats/services.conf and deploy/valkey/users.acl of this version"
+    remedy = (
+        "give its user the rights of deploy/nats/services.conf and deploy/valkey/users.acl of this version, or the "
+        "process the folder of its own credential (FAIRWAY_CREDENTIALS_DIR)"
+    )
     log.critical("a right is missing", server=server, cause=what, remedy=remedy)
     fail("rights", RightsRefused(f"{server} refuses: {what}"))

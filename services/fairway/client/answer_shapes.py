@@ -83,9 +83,11 @@ def _shape(verb: str, path: str) -> Any:
     if verb == "DELETE":
         return _found("fairway.gateway.http.jobs.Cancelling")
     if path in _LISTED:
-        return Items[_found(f"fairway.gateway.http.answers.{_LISTED[path]}")]  # type: ignore[misc]  # a row, by name
-    asked = path.rpartition("/")[2]
-    return _found(_ASKED[asked]) if asked in _ASKED else JobShape
+        return Items[_found(_LISTED[path])]  # type: ignore[misc]  # a row, by name
+    place, _, asked = path.rpartition("/")
+    if place == "/v1/jobs":
+        return JobShape
+    return _found(_ASKED.get(asked) or _ONE[place])
 
 
 def _found(name: str) -> Any:
@@ -99,5 +101,16 @@ _POSTED = {
     "/v1/jobs:batch": "fairway.gateway.http.batch.BatchResult",
     "/v1/settings": "fairway.gateway.http.settings.Taken",
 }
-_LISTED = {"/v1/jobs": "JobRow", "/v1/queues": "QueueRow", "/v1/quota": "QuotaRow", "/v1/clusters": "ClusterRow"}
-_ASKED = {"why": "fairway.explain.why.Why", "story": "fairway.explain.story.Story"}
+_LISTED = {
+    "/v1/jobs": "fairway.gateway.http.answers.JobRow",
+    "/v1/queues": "fairway.gateway.http.answers.QueueRow",
+    "/v1/quota": "fairway.gateway.http.answers.QuotaRow",
+    "/v1/clusters": "fairway.gateway.http.answers.ClusterRow",
+    "/v1/dead-letters": "fairway.runtime.record.kept_letters.LetterLine",
+}
+_ASKED = {
+    "why": "fairway.explain.why.Why",
+    "story": "fairway.explain.story.Story",
+    "manifest": "fairway.gateway.record.manifests.JobManifest",
+}
+_ONE = {"/v1/dead-letters": "fairway.gateway.record.dead_letters.Letter"}

@@ -114,6 +114,7 @@ def _step(text: Text, line: Line) -> None:
     text.append(f"  {clock(line.at)} ", "dim")
     text.append(f"{'+' + span(line.after):>12}  ", "dim")
     text.append(f"{line.what:<11}", _STATES.get(line.what, "cyan"))
+    text.append("" if len(line.what) < 11 else " ")
     text.append(f"{clean(line.sentence)}\n")
     for detail in line.details:
         text.append(f"{'':37}{clean(detail)}\n", "dim")

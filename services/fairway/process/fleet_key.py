@@ -55,7 +55,10 @@ def _path(settings: Settings) -> Path:
         return Path(settings.fleet_key_file)
     if settings.clusters_dir:
         return Path(settings.clusters_dir) / FILE
-    raise ValueError("no place for the fleet's key; set FAIRWAY_FLEET_KEY_FILE, or FAIRWAY_HUB_KUBECONFIG")
+    raise ValueError(
+        "no place for the fleet's key, and no cluster to use it for; set FAIRWAY_CLUSTERS_DIR or "
+        "FAIRWAY_HUB_KUBECONFIG, or FAIRWAY_FLEET_KEY_FILE for a key store of your own"
+    )
 
 
 def of_file(path: Path) -> bytes:

@@ -49,10 +49,13 @@ from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.recording_limits import RecordedShare, RecordingLimits
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher.silence import LIST_MS
+from fairway.wire.subjects import JOBS
 
 log = structlog.get_logger()
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
 WITH_MEMBERS = {"agent", "propagator", "watcher"}
+# No stream has a message there.
+_NOWHERE = 2**62
 
 
 class Parts(Struct):
@@ -103,8 +106,12 @@ class Parts(Struct):
         if "agent" in process.names:
             tasks.append(self.clusters.follow(self._agent, facts=True))
         if KEEPER in process.names:
-            tasks.append(Keeper(self.bus, self.clock, self.settings.manifests_kept * 1000).run())
+            tasks.append(self._keeping())
         return tasks + self._enrolling(process.names)
+
+    async def _keeping(self) -> None:
+        await self.bus.erase(JOBS, _NOWHERE)  # whether it may is not to show at the first removal, a month later
+        await Keeper(self.bus, self.clock, self.settings.manifests_kept * 1000).run()
 
     @property
     def meter(self) -> Meter:

@@ -16,7 +16,7 @@ from fairway.wire import subjects
 from fairway.wire.envelope import Actor
 from fairway.wire.fleet import Audited, DeadLetter
 from fairway.wire.reasons import Code, Reason
-from tests.support.http_door import ADMIN, NOBODY, NOW, POLICY, TENANT_A, TENANT_B, VIEWER, House, job, opened, row
+from tests.support.http_door import ADMIN, NOBODY, NOW, ONLOOKER, POLICY, TENANT_A, TENANT_B, House, job, opened, row
 from tests.support.memory.identities import MemoryIdentity, MemoryRule
 
 A = "mine-aaaaaaaaaa"
@@ -127,7 +127,7 @@ async def test_who_sets_something_is_kept_with_it(house: House) -> None:
 
 
 async def test_refusals_are_counted_and_told_ten_seconds_later(house: House) -> None:
-    async with house.client(NOBODY) as nobody, house.client(TENANT_B) as other, house.client(VIEWER) as viewer:
+    async with house.client(NOBODY) as nobody, house.client(TENANT_B) as other, house.client(ONLOOKER) as viewer:
         for _ in range(5):
             await nobody.post("/v1/jobs", json={"manifest": job()})
         await other.get(f"/v1/jobs/{A}")
@@ -138,8 +138,8 @@ async def test_refusals_are_counted_and_told_ten_seconds_later(house: House) -> 
     await house.clock.advance(PERIOD_S)
     assert sorted(await audit(house)) == [
         ("nobody", "create", "jobs.batch", "team-a", "", False, 5),
+        ("onlooker", "get", "jobs.batch", "team-a", A, False, 1),
         ("system:serviceaccount:team-b:ci", "get", "jobs.fairway.io", "team-a", "", False, 1),
-        ("viewer", "get", "jobs.batch", "team-a", A, False, 1),
     ]
     await house.clock.advance(10 * PERIOD_S)
     assert len(await audit(house)) == 3, "each is told once"

@@ -8,7 +8,9 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from fairway.domain.job import Job
 from fairway.gateway.callers.caller import Right
+from fairway.wire.spec import ManifestRef
 from tests.support.http_door import ADMIN, NOBODY, POLICY, TENANT_A, TENANT_B, VIEWER, House, job, opened, row
 
 ROLES = {"admin": ADMIN, "tenant A": TENANT_A, "tenant B": TENANT_B, "viewer of A": VIEWER, "nobody": NOBODY}
@@ -17,7 +19,7 @@ ROLES = {"admin": ADMIN, "tenant A": TENANT_A, "tenant B": TENANT_B, "viewer of 
 @pytest_asyncio.fixture
 async def house() -> AsyncIterator[House]:
     async with opened() as one:
-        await one.has(row(A), row(B, tenant="team-b"))
+        await one.has(*rows())
         yield one
 
 
@@ -42,7 +44,7 @@ ASKED: dict[str, tuple[dict[str, Any], tuple[int, int, int, int, int]]] = {
     "why": ({"method": "GET", "url": f"/v1/jobs/{A}/why"}, (200, 200, 404, 200, 404)),
     "story": ({"method": "GET", "url": f"/v1/jobs/{A}/story"}, (200, 200, 404, 200, 404)),
     # Whoever may is told that the record of this test has none.
-    "manifest": ({"method": "GET", "url": f"/v1/jobs/{A}/manifest"}, (410, 410, 404, 403, 404)),
+    "manifest": ({"method": "GET", "url": f"/v1/jobs/{A}/manifest"}, (410, 410, 404, 410, 404)),
     "letters": ({"method": "GET", "url": "/v1/dead-letters"}, (200, 403, 403, 403, 403)),
     "letter": ({"method": "GET", "url": "/v1/dead-letters/1"}, (404, 403, 403, 403, 403)),
     "cancel": ({"method": "DELETE", "url": f"/v1/jobs/{A}"}, (202, 202, 404, 403, 404)),
@@ -51,6 +53,14 @@ ASKED: dict[str, tuple[dict[str, Any], tuple[int, int, int, int, int]]] = {
     "clusters": ({"method": "GET", "url": "/v1/clusters"}, (200, 403, 403, 403, 403)),
     "document": ({"method": "GET", "url": "/openapi.json"}, (200, 200, 200, 200, 200)),
 }
+
+
+def rows() -> tuple[Job, Job]:
+    """Of A the record has no manifest, whatever is in it."""
+    mine = row(A)
+    assert mine.spec is not None
+    spec = msgspec.structs.replace(mine.spec, manifest=ManifestRef(1_000_000, "0" * 64, 10))
+    return msgspec.structs.replace(mine, spec=spec), row(B, tenant="team-b")
 
 
 def cases() -> list[Any]:

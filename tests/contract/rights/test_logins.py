@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import ssl
 from pathlib import Path
 
 import nats.errors
@@ -72,5 +73,15 @@ async def test_a_server_that_turns_us_out_is_told_of_once_and_not_at_every_try()
         for _ in range(5):
             await complaints.hear(nats.errors.Error("nats: 'Authorization Violation'"))
         await complaints.hear(nats.errors.Error("nats: 'user authentication revoked'"))
-        await complaints.hear(ConnectionRefusedError("nobody is there"))
+        await complaints.hear(nats.errors.Error("nats: slow consumer"))
     assert [line["cause"] for line in lines] == ["'Authorization Violation'", "'user authentication revoked'"]
+
+
+async def test_why_a_server_is_not_reached_is_told_once_with_what_to_do() -> None:
+    complaints = Complaints()
+    with structlog.testing.capture_logs() as lines:
+        for _ in range(5):
+            await complaints.hear(ConnectionRefusedError("nobody is there"))
+        await complaints.hear(ssl.SSLCertVerificationError("self-signed certificate"))
+    assert [line["event"] for line in lines] == ["NATS is not reached", "NATS is not trusted"]
+    assert "FAIRWAY_NATS_URL" in lines[0]["remedy"] and "SSL_CERT_FILE" in lines[1]["remedy"]

@@ -11,12 +11,12 @@ import yaml
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.runtime.cluster_port import Cluster
-from tests.contract.http_callers.test_callers import ASKED, ROLES, A, B, ask
+from tests.contract.http_callers.test_callers import ASKED, ROLES, A, B, ask, rows
 from tests.kubernetes.rights.rbac import RULES, binding, token
 from tests.kubernetes.support.fleet import Api, until
 from tests.kubernetes.support.own import Own
 from tests.paths import ROOT
-from tests.support.http_door import House, job, opened, row
+from tests.support.http_door import House, job, opened
 
 DEPLOY = ROOT / "deploy" / "hub"
 # Role: its namespace and service account, what its token was made for, and the ClusterRoles that it has: in team-a or
@@ -74,7 +74,7 @@ async def gateways_hub(hub: Api) -> AsyncIterator[Cluster]:
 @pytest_asyncio.fixture
 async def house(gateways_hub: Cluster) -> AsyncIterator[House]:
     async with opened(hub=gateways_hub) as one:
-        await one.has(row(A), row(B, tenant="team-b"))
+        await one.has(*rows())
         yield one
 
 

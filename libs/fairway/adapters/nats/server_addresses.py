@@ -1,6 +1,8 @@
 """Where the servers of NATS are, who comes to them, and what they complain of."""
 
 import asyncio
+import ssl
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import structlog
@@ -30,8 +32,8 @@ def inbox_of(url: str, login: LoginFile | None) -> str:
 
 
 class Complaints:
-    """What the server of one connection complains of. That a connection is lost shows in `connected` and in the
-    time-outs of calls; the library's default prints each error."""
+    """What the server of one connection complains of, and why it is not reached. The library's default prints each
+    error."""
 
     def __init__(self) -> None:
         self._told = ""
@@ -42,14 +44,24 @@ class Complaints:
         if NOT_ALLOWED in text.lower():
             refused("NATS", text)
         elif any(word in text.lower() for word in _TURNED_OUT):
-            self._turned_out(text)
+            remedy = (
+                "FAIRWAY_CREDENTIALS_DIR, or FAIRWAY_NATS_URL, has to hold a user and a password that the server knows"
+            )
+            self._tell(log.error, "NATS lets nobody in by this credential", text, remedy)
+        elif isinstance(error, ssl.SSLError):
+            remedy = (
+                "SSL_CERT_FILE has to name the CA of its certificate, and FAIRWAY_NATS_URL a host that stands in it"
+            )
+            self._tell(log.error, "NATS is not trusted", text, remedy)
+        elif isinstance(error, OSError) or "tls" in text.lower():
+            remedy = "start it, or set FAIRWAY_NATS_URL, which begins with tls:// where NATS asks for TLS"
+            self._tell(log.warning, "NATS is not reached", text, remedy)
 
-    def _turned_out(self, text: str) -> None:
+    def _tell(self, say: Callable[..., object], event: str, text: str, remedy: str) -> None:
         """Who is turned out tries again several times a second."""
         now = asyncio.get_running_loop().time()
         if text == self._told and now < self._again:
             return
         self._told = text
         self._again = now + _AGAIN_S
-        remedy = "FAIRWAY_CREDENTIALS_DIR, or FAIRWAY_NATS_URL, has to hold a user and a password that the server knows"
-        log.error("NATS lets nobody in by this credential", cause=text, remedy=remedy)
+        say(event, cause=text, remedy=remedy)

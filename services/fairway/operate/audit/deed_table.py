@@ -20,7 +20,7 @@ def show(deeds: Sequence[Deed], output: str) -> None:
 
 
 def _row(one: Deed) -> tuple[str, ...]:
-    name = "/".join(filter(None, (one.namespace, one.name))) or one.job or "-"
+    name = "/".join(filter(None, (one.namespace, one.name or one.job))) or "-"
     return moment(one.at), one.who.user, one.who.via, one.does, one.what, name, _result(one)
 
 
