@@ -113,8 +113,7 @@ def render_story(story: Story) -> Text:
 def _step(text: Text, line: Line) -> None:
     text.append(f"  {clock(line.at)} ", "dim")
     text.append(f"{'+' + span(line.after):>12}  ", "dim")
-    text.append(f"{line.what:<11}", _STATES.get(line.what, "cyan"))
-    text.append("" if len(line.what) < 11 else " ")
+    text.append(f"{line.what:<10} ", _STATES.get(line.what, "cyan"))
     text.append(f"{clean(line.sentence)}\n")
     for detail in line.details:
         text.append(f"{'':37}{clean(detail)}\n", "dim")

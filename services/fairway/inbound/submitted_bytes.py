@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from fairway.domain.decision import Heard
-from fairway.domain.tenancy.submission_limits import Allotment, Limits, limit_for, too_many_bytes
+from fairway.domain.tenancy.submission_limits import HOUR_MS, Allotment, Limits, limit_for, too_many_bytes
 from fairway.inbound.put_off import Key
 from fairway.wire import inbound, subjects
 from fairway.wire.reasons import Reason
-
-_HOUR_MS = 3_600_000
 
 
 class SubmittedBytes:
@@ -16,7 +14,7 @@ class SubmittedBytes:
 
     def __init__(self) -> None:
         self.beyond: dict[Key, Reason] = {}
-        self._taken = Allotment(_HOUR_MS)
+        self._taken = Allotment(HOUR_MS)
         self._counted: dict[Key, None] = {}
 
     def count(self, heard: Sequence[Heard[object]], limits: Mapping[str, Limits], now: int) -> None:

@@ -145,6 +145,13 @@ async def test_refusals_are_counted_and_told_ten_seconds_later(house: House) -> 
     assert len(await audit(house)) == 3, "each is told once"
 
 
+def test_of_names_however_long_only_a_beginning_is_kept() -> None:
+    denials = Denials()
+    denials.put(Actor("eve", "http", "r"), AccessQuestion("get", "jobs", namespace="n" * 900_000, name="x" * 900_000))
+    (said,) = denials.take(NOW)
+    assert len(msgspec.json.encode(said.message)) < 1_000
+
+
 def test_however_much_is_refused_little_is_told() -> None:
     denials = Denials()
     for number in range(10 * MOST_OF_ONE):

@@ -141,6 +141,14 @@ def test_what_is_larger_than_an_hour_s_bytes_waits_for_all_of_them_and_goes() ->
     assert pace.refusal("a", limit, 3 * MIB, NOW + HOUR) is None
 
 
+def test_when_a_limit_is_lifted_nobody_waits_for_what_was_taken_under_it() -> None:
+    pace = SubmissionPace()
+    assert pace.refusal("a", Limits(rate=1, bytes=MIB), MIB, NOW) is None
+    earlier = NOW - 2 * HOUR  # of a process whose clock is behind
+    assert pace.refusal("a", Limits(rate=1, bytes=MIB), 1, earlier) is not None
+    assert pace.refusal("a", NONE, MIB, earlier) is None
+
+
 def test_a_copy_counts_by_itself() -> None:
     pace = SubmissionPace()
     limit = Limits(rate=1, bytes=MIB)

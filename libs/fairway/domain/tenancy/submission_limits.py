@@ -15,6 +15,7 @@ MAX_RATE = "fairway.io/max-submit-rate"
 MAX_BYTES = "fairway.io/max-submit-bytes-per-hour"
 # With less of it (bytes) no manifest of a size that is taken would ever go.
 LEAST_BYTES = 1 << 20
+HOUR_MS = 3_600_000
 # In place of a tenant's name: whoever is in no leaf. Each of their jobs is refused, and is in the record all the same.
 _ELSEWHERE = ""
 # Tenants whose last submissions still count, before those that do no more are forgotten.
@@ -96,7 +97,10 @@ class Allotment:
         self.used: dict[str, int] = {}
 
     def wait(self, tenant: str, most: int, amount: int, now: int) -> int:
-        """Milliseconds until so much may be taken; 0: now. An amount beyond `most` waits for all of it. `now` in ms."""
+        """Milliseconds until so much may be taken; 0: now. An amount beyond `most` waits for all of it. `now` in ms.
+        Without a limit nobody waits, whatever was taken while there was one."""
+        if not most:
+            return 0
         at = now * 1_000
         over = max(self.used.get(tenant, 0), at) + self._time(most, amount) - at - self._window
         return max(0, -(-over // 1_000))
@@ -118,7 +122,7 @@ class SubmissionPace:
 
     def __init__(self) -> None:
         self.jobs = Allotment(1_000)
-        self.bytes = Allotment(3_600_000)
+        self.bytes = Allotment(HOUR_MS)
 
     def copy(self) -> "SubmissionPace":
         found = SubmissionPace()

@@ -16,6 +16,8 @@ SERVICE = "gateway"
 MOST_OF_ONE = 32
 MOST_CALLERS = 1_000
 OTHERS = "others"
+# No name that Kubernetes takes has more characters.
+_LONGEST = 253
 _BEYOND = AccessQuestion("*", OTHERS, "")
 
 
@@ -49,5 +51,12 @@ def refusal(who: Actor, what: AccessQuestion, times: int, now: int) -> Audited:
 
 
 def deed(who: Actor, what: AccessQuestion, now: int) -> Audited:
-    """Something that was asked for, as it was done."""
-    return Audited(at=now, who=who, does=what.verb, resource=what.title, namespace=what.namespace, name=what.name)
+    """Something that was asked for, as it was done. Names come from the request, which may be a megabyte."""
+    return Audited(
+        at=now,
+        who=who,
+        does=what.verb,
+        resource=what.title,
+        namespace=what.namespace[:_LONGEST],
+        name=what.name[:_LONGEST],
+    )
