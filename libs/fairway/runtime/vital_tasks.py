@@ -5,7 +5,12 @@ Python 3.12 does): then nobody would ever hear of the failure.
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+# What a command gets to end in order when a part of it has failed.
+_LAST_S = 2.0
 
 
 async def vital(name: str, work: Awaitable[None]) -> None:
@@ -31,11 +36,32 @@ def heed() -> None:
         raise asyncio.CancelledError
 
 
-async def ended(work: asyncio.Task[None], seconds: float) -> bool:
+async def ended(work: asyncio.Task[Any], seconds: float) -> bool:
     """Cancels `work`; whether it has ended within that time. What swallows its cancellation may never end."""
     work.cancel()
     done, _ = await asyncio.wait((work,), timeout=seconds)
     return bool(done)
+
+
+async def carried_out(work: Coroutine[Any, Any, T]) -> T:
+    """What `work` gives. The failure of a vital part is raised here and ends it, wherever that was noticed: for a
+    command, which has no supervisor that starts it anew."""
+    loop = asyncio.get_running_loop()
+    failure: asyncio.Future[BaseException] = loop.create_future()
+
+    def told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if not context.get("vital"):
+            loop.default_exception_handler(context)
+        elif not failure.done():
+            failure.set_result(context["exception"])
+
+    loop.set_exception_handler(told)
+    task = loop.create_task(work)
+    await asyncio.wait((task, failure), return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        return task.result()
+    await ended(task, _LAST_S)
+    raise failure.result()
 
 
 class LoopTasks:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import nats.errors
 
 from fairway.adapters.nats.bus import NatsBus
-from fairway.adapters.nats.server_addresses import addresses
+from fairway.adapters.nats.server_addresses import NotLetIn, addresses, let_in
 from fairway.adapters.valkey.store import RedisStore
 from fairway.client.credential import facts_of_folder
 from fairway.client.failure import UNREACHABLE, USAGE, Failure
@@ -43,7 +43,10 @@ async def bus(of: Settings) -> AsyncIterator[NatsBus]:
     login = _logins(of).nats
     try:
         async with asyncio.timeout(_SECONDS):
+            await let_in(of.nats_url, login)
             opened = await NatsBus.connect(of.nats_url, "fairway-operator", login=login)
+    except NotLetIn as error:
+        raise Failure(UNREACHABLE, f"{where}: {error}") from None
     except (nats.errors.Error, OSError, ValueError) as error:
         cause = f"does not answer within {_SECONDS:g} s" if isinstance(error, TimeoutError) else f"refuses: {error}"
         raise Failure(UNREACHABLE, f"{where} {cause}", "start it, or set FAIRWAY_NATS_URL") from None

@@ -8,19 +8,14 @@ from pathlib import Path
 
 import pytest
 from nats.js.errors import NotFoundError
-from typer.testing import CliRunner, Result
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.rights.bus_rights import CREDENTIALS, SERVICES
-from fairway.cli.main import app
 from fairway.lab.processes.embedded_servers import account, nats_server
 from fairway.process.servers.streams import made
 from fairway.runtime.ports import Unreachable
 from fairway.wire import flow, subjects
-
-
-def run(*words: str, **environment: str) -> Result:
-    return CliRunner().invoke(app, words, env=environment)
+from tests.support.commands import command as run
 
 
 def passwords(folder: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairway.client.failure import USAGE, Failure
+from fairway.client.failure import ERROR, USAGE, Failure
 
 commands = typer.Typer()
 
@@ -17,15 +17,28 @@ def setup() -> None:
     Services wait for them and make none. It may run at any time, and while services of the version before still run.
     FAIRWAY_NATS_URL says where NATS is, FAIRWAY_REPLICAS how many copies it keeps, FAIRWAY_VIEWS_DAYS and
     FAIRWAY_VIEWS_MIB what is kept for `fairway replay`, FAIRWAY_CREDENTIALS_DIR holds the credential `setup`.
+    A NATS that is not there is waited for; one that does not take the credential ends the command.
     """
     import asyncio
 
+    from fairway.adapters.logins import RightsRefused
+    from fairway.adapters.nats.server_addresses import NotLetIn
     from fairway.operate import servers
+    from fairway.process.log import configure
     from fairway.process.servers.streams import set_up
+    from fairway.runtime.vital_tasks import carried_out
 
+    configure()
     of = servers.settings()
     typer.echo(f"{servers.shown(of.nats_url)}: waiting for NATS", err=True)
-    made = asyncio.run(set_up(of))
+    try:
+        made = asyncio.run(carried_out(set_up(of)))
+    except ValueError as error:
+        raise Failure(USAGE, str(error)) from None
+    except NotLetIn as error:
+        raise Failure(ERROR, str(error)) from None
+    except RightsRefused as error:
+        raise Failure(ERROR, str(error), "FAIRWAY_CREDENTIALS_DIR has to name the folder `setup`") from None
     typer.echo(f"{servers.shown(of.nats_url)}: {', '.join(made)} and their consumers are as this version wants them")
 
 

@@ -9,6 +9,7 @@ from nats.js.errors import APIError
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.provisioning import NO_ROOM
+from fairway.adapters.nats.server_addresses import let_in
 from fairway.process.servers.logins import logins
 from fairway.process.settings import Settings
 from fairway.wire.subjects import RECORD, VIEWS_STREAM, Stream
@@ -19,8 +20,11 @@ _NO_PEERS = 10005
 
 
 async def set_up(settings: Settings) -> list[str]:
-    """What `fairway setup` does; the names of the streams that are there then."""
-    bus = await NatsBus.connect(settings.nats_url, "fairway-setup", login=logins(settings).nats)
+    """What `fairway setup` does; the names of the streams that are there then. Waits for NATS. NotLetIn when that does
+    not take the credential; ValueError says what is wrong with the file of that."""
+    login = logins(settings).nats
+    await let_in(settings.nats_url, login)
+    bus = await NatsBus.connect(settings.nats_url, "fairway-setup", login=login)
     try:
         await provisioned(bus, settings.replicas)
         if settings.views_mib:
