@@ -10,6 +10,7 @@ import contextlib
 import os
 import secrets
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from fairway.runtime.ports import Unreachable
 
 log = structlog.get_logger()
 Json = dict[str, Any]
+# Who seals what it applies, or reads the seals.
+SEALERS = {"propagator", "watcher"}
 NAME = "fairway-fleet-key"
 FILE = "fleet.key"
 _KEY = "key"
@@ -32,6 +35,13 @@ _BYTES = 32
 _MOST_BYTES = 64 * 1024
 _AGAIN_S = 2.0
 _GIVE = "set FAIRWAY_FLEET_KEY_FILE to a file that this user can read"
+
+
+def key_known(names: Sequence[str], settings: Settings) -> None:
+    """ValueError, before anything is started, when there is no place for the key, or what is there is none. That of the
+    hub is looked at when the hub answers."""
+    if not SEALERS.isdisjoint(names) and (settings.fleet_key_file or not settings.hub_kubeconfig):
+        of_file(_path(settings))
 
 
 async def fleet_key(settings: Settings, hub: Cluster | None) -> bytes:
@@ -66,6 +76,16 @@ def of_file(path: Path) -> bytes:
     cannot be read, or that others can: whoever has the key can seal objects as Fairway's own."""
     with contextlib.suppress(FileNotFoundError):
         return _read(path)
+    try:
+        _make(path)
+    except OSError as error:
+        raise ValueError(
+            f"the fleet's key: {path} cannot be made: {error.strerror}; {_GIVE}, or make it there"
+        ) from None
+    return _read(path)
+
+
+def _make(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # 0600 from the beginning
     try:
@@ -77,7 +97,6 @@ def of_file(path: Path) -> bytes:
             os.link(name, path)
     finally:
         os.unlink(name)
-    return _read(path)
 
 
 def _read(path: Path) -> bytes:

@@ -23,6 +23,7 @@ from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.gateway.callers.hosts import Hosts
 from fairway.process.composition import Act
 from fairway.process.failed_part import part_failed
+from fairway.process.fleet_key import key_known
 from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.http_server import ListeningServer, config, told_to_end
 from fairway.process.metrics_port import HEALTH, App, MetricsPage, Receive, Scope, Send
@@ -111,12 +112,14 @@ async def _alive(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def run(names: Sequence[str], settings: Settings, ready: Ready | None = None, act: Act | None = None) -> None:
     """Runs until SIGTERM, SIGINT or a failure. `ready` is told once everything works, with the HTTP address. `act`
-    stands in the place of all calls to members. ValueError when the gateway could not tell who comes, or the hub's
-    service has no hub."""
+    stands in the place of all calls to members. ValueError when the gateway could not tell who comes, the hub's
+    service has no hub, or the fleet's key no place."""
     if "gateway" in names:
         callers_known(settings)
     hub_known(names, settings)
     time_known(names, settings)
+    if act is None:
+        key_known(names, settings)
     process = Process(names, settings, act)
     server = ListeningServer(config(process, (settings.http_host, settings.http_port), settings.limits))
     watched = _metrics(process, settings)

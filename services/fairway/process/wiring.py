@@ -25,7 +25,7 @@ from fairway.gateway.service import run_gateway
 from fairway.gateway.submission_limiter import Limiter
 from fairway.keeper.service import Keeper
 from fairway.process.composition import Act, Composition
-from fairway.process.fleet_key import fleet_key
+from fairway.process.fleet_key import SEALERS, fleet_key
 from fairway.process.http_callers import callers_known, own_hosts
 from fairway.process.members.departures import Departures
 from fairway.process.members.enrolment import Enrolment, follow_file, hub_options
@@ -183,7 +183,7 @@ async def build(names: Sequence[str], settings: Settings, act: Act | None = None
     if with_members:
         await enrolment.read_folder()
     catalog = Catalog(settings.namespaces.reserved)
-    key = await fleet_key(settings, hub) if with_members and {"propagator", "watcher"} & {*names} else b""
+    key = await fleet_key(settings, hub) if with_members and SEALERS & {*names} else b""
     telemetry = Telemetry(catalog, enrolment if "agent" in names else None)
     base = (settings, bus, SystemClock(), SystemIds(), catalog, telemetry, enrolment, hub)
     parts = Parts(*base, {}, [], [], key, act=act, views=views, logins=known)

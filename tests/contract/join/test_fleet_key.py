@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from fairway.process.fleet_key import FILE, NAME, fleet_key, of_file, of_hub
+from fairway.process.main import run
+from fairway.process.pipeline import EVERYTHING
 from fairway.process.settings import Settings, from_environment
 from fairway.runtime import private_files
 from tests.support.simulated import PATIENCE_S, simulated
@@ -41,6 +43,25 @@ def test_what_is_no_file_is_refused_with_its_name(tmp_path: Path) -> None:
     (tmp_path / FILE).mkdir()
     with pytest.raises(ValueError, match="Is a directory; set FAIRWAY_FLEET_KEY_FILE"):
         of_file(tmp_path / FILE)
+
+
+def test_where_none_can_be_made_is_told_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "folder").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="cannot be made: File exists; set FAIRWAY_FLEET_KEY_FILE"):
+        of_file(tmp_path / "folder" / FILE)
+
+
+@pytest.mark.parametrize("names", [("propagator",), ("watcher",), EVERYTHING], ids=["propagator", "watcher", "all"])
+async def test_a_process_that_has_no_place_for_it_does_not_start(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """Before NATS is looked for, which is not there."""
+    (tmp_path / "http.key").write_text("k" * 44)
+    (tmp_path / "http.key").chmod(0o600)
+    settings = Settings(http_key_file=str(tmp_path / "http.key"), nats_url="nats://127.0.0.1:1")
+    async with asyncio.timeout(PATIENCE_S):
+        with pytest.raises(
+            ValueError, match=r"no place for the fleet's key.*FAIRWAY_CLUSTERS_DIR or FAIRWAY_HUB_KUBEC"
+        ):
+            await run(names, settings)
 
 
 async def test_without_a_hub_it_lies_beside_the_kubeconfigs_or_where_a_setting_says(tmp_path: Path) -> None:
