@@ -131,10 +131,14 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
         await asyncio.wait((serving, watching, working, ending), return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
         process.ends = True
-        if not await ended(working, _END_S):
+        try:
+            async with asyncio.timeout(_END_S):
+                await ended(working, _END_S)
+                server.should_exit = watched.should_exit = True
+                await asyncio.wait((working, serving, watching))
+        except TimeoutError:
             log.warning("not every part has ended in order: the process ends", services=names)
             os._exit(0)
-        server.should_exit = watched.should_exit = True
 
 
 def hub_known(names: Sequence[str], settings: Settings) -> None:
