@@ -10,6 +10,7 @@ import structlog
 from fairway.runtime.metrics.accumulators import OF_REBUILDS, Durations
 from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.record.rebuild import rebuild
+from fairway.runtime.retry import SeldomLog
 from fairway.runtime.service import AnyService
 
 log = structlog.get_logger()
@@ -36,6 +37,7 @@ class StoreAndLease:
         self.works = False
         self.lacking = "has not begun yet"
         self.rebuilding = Durations(OF_REBUILDS)
+        self._lines = SeldomLog()
 
     async def open(self, stand_by: Callable[[], Awaitable[None]]) -> None:
         """Returns when work may begin; waits for the bus and the store as long as it takes. `stand_by` is awaited when
@@ -52,8 +54,12 @@ class StoreAndLease:
                 wait = _ASK_S if filled else _LOOK_S
             except Unreachable as error:
                 self.lacking = f"waits for the store or the bus: {error}"
-                log.warning("waiting", service=self._service.name, cause=str(error))
+                self.waits(error)
             await self._world.clock.sleep(wait * self._world.pace)
+
+    def waits(self, error: Exception) -> None:
+        """Says why, and not at every try."""
+        self._lines.waits(self._service.name, error)
 
     async def _rebuilt(self) -> bool:
         store = self._world.store
@@ -99,7 +105,7 @@ class StoreAndLease:
                 try:
                     await self._lease()
                 except Unreachable as error:
-                    log.warning("lease not renewed", service=self._service.name, cause=str(error))
+                    self._lines.tell(log.warning, "lease not renewed", str(error), service=self._service.name)
         finally:
             # By a task of its own, as this one was told to end. If the store does not answer it runs out by itself.
             await asyncio.wait((asyncio.ensure_future(self._give_up()),), timeout=_PATIENCE_S)

@@ -111,7 +111,7 @@ class Loop:
             await self.view.load(self.world.store)
             await self.outbox.recover()
         except _LOST as error:
-            log.warning("waiting", service=self.service.name, cause=str(error) or type(error).__name__)
+            self.opening.waits(error)
             return False
         return True
 
@@ -127,7 +127,7 @@ class Loop:
                 await self._open()
             except Unreachable as error:
                 self.opening.works = False
-                log.warning("waiting", service=self.service.name, cause=str(error))
+                self.opening.waits(error)
                 await self.world.clock.sleep(0.5)
                 await self._open()
             plans = [one for one in plans if not self.inbox.outdated(one.item)]

@@ -9,6 +9,7 @@ import structlog
 from fairway.runtime.ports import Outgoing, Unreachable, World
 from fairway.runtime.record.dead_letters import KIND, unsayable
 from fairway.runtime.record.publishable import Unsaid, Unsayable
+from fairway.runtime.retry import SeldomLog
 from fairway.runtime.spoken_of import said_of
 from fairway.wire.reasons import Code
 
@@ -26,6 +27,7 @@ class Publishing:
         self._world = world
         self._count = count
         self._failing: dict[int, str] = {}
+        self._lines = SeldomLog()
 
     @property
     def waiting(self) -> str:
@@ -46,7 +48,7 @@ class Publishing:
                     messages = self._letters(error.refused)
                     continue
                 except Unreachable as error:
-                    log.warning("waiting", service=self._service, cause=str(error))
+                    self._lines.waits(self._service, error)
                     rounds += 1
                     if rounds >= _ROUNDS:
                         self._failing[me] = f"{len(messages)} messages could not be published {rounds} times: {error}"

@@ -31,6 +31,10 @@ class SeldomLog:
         self._again[event, cause] = now + _AGAIN_S
         say(event, **facts, cause=cause)
 
+    def waits(self, service: str, error: Exception) -> None:
+        """`service` is who waits."""
+        self.tell(log.warning, "waiting", str(error) or type(error).__name__, service=service)
+
 
 async def until_reached(service: str, clock: Clock, ask: Callable[[], Awaitable[T]], again_s: float = 0.5) -> T:
     """What `ask` returns, once it returns. `service` is who the log says is waiting."""
@@ -39,5 +43,5 @@ async def until_reached(service: str, clock: Clock, ask: Callable[[], Awaitable[
         try:
             return await ask()
         except (Unreachable, OSError, TimeoutError) as error:
-            lines.tell(log.warning, "waiting", str(error), service=service)
+            lines.waits(service, error)
             await clock.sleep(again_s)

@@ -1,20 +1,27 @@
 """The users of deploy/valkey/users.acl on a real Valkey: each has the commands of the table, on keys of the fleet."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
 from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
+from structlog.testing import capture_logs
 
+from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.rights.valkey_users import CREDENTIALS, HEALTH, commands, hashed, users_acl
+from fairway.adapters.system_clock import SystemClock
 from fairway.adapters.valkey.store import RedisStore
 from fairway.domain.decision import Add, Put, Step
 from fairway.lab.processes.embedded_servers import valkey_server
-from fairway.runtime.ports import Commit, Wanted
+from fairway.runtime.lease import StoreAndLease
+from fairway.runtime.ports import Commit, Wanted, World
 from fairway.wire.flow import GATEWAY, LOOPS, OPERATOR
 from tests.paths import ROOT
 
@@ -141,3 +148,32 @@ async def test_nobody_else_is_let_in(server: Server) -> None:
     with pytest.raises(NoPermissionError):
         await health.get("{fairway}:epoch")
     await health.aclose()
+
+
+class CountedStore(RedisStore):
+    tries = 0
+
+    async def open(self) -> bool:
+        self.tries += 1
+        return await super().open()
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_who_waits_to_be_let_in_says_so_once_and_not_at_every_try(server: Server) -> None:
+    not_let_in = CountedStore(f"redis://queue:other@{server[1]}")
+    world = World(bus=MemoryBus(SystemClock()), store=not_let_in, clock=SystemClock(), owner="o", pace=0.01)
+    queue: Any = SimpleNamespace(name="queue", single=False)
+    with capture_logs() as lines:
+        waiting = asyncio.create_task(StoreAndLease(queue, world).open(nobody_stands_by))
+        async with asyncio.timeout(20):
+            while not_let_in.tries < 5:
+                await asyncio.sleep(0.01)
+        waiting.cancel()
+        await asyncio.wait((waiting,))
+    await not_let_in.close()
+    (line,) = lines
+    assert (line["event"], line["service"]) == ("waiting", "queue")
+    assert re.match(r"Valkey lets nobody in by this credential: .*; FAIRWAY_CREDENTIALS_DIR, or FAIRWAY", line["cause"])
+
+
+async def nobody_stands_by() -> None: ...

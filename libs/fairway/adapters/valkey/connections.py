@@ -6,9 +6,10 @@ from redis.asyncio import BlockingConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.credentials import CredentialProvider
-from redis.exceptions import NoPermissionError, RedisError
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError
 
 from fairway.adapters.logins import LoginFile, refused
+from fairway.runtime.ports import Unreachable
 
 # Of a command inside a script.
 _IN_SCRIPT = "ACL failure in script"
@@ -25,6 +26,14 @@ def pool(url: str, login: LoginFile | None) -> BlockingConnectionPool:
         socket_connect_timeout=2,
         retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 1),
     )
+
+
+def away(error: Exception) -> Unreachable:
+    """Who is not let in waits, too: the file of its credential may change."""
+    if isinstance(error, AuthenticationError):
+        remedy = "FAIRWAY_CREDENTIALS_DIR, or FAIRWAY_REDIS_URL, has to hold a user and a password that it knows"
+        return Unreachable(f"Valkey lets nobody in by this credential: {error}; {remedy}")
+    return Unreachable(f"the store does not answer: {error}; waiting for it to come back")
 
 
 def heed_rights(error: RedisError) -> None:

@@ -21,7 +21,7 @@ from redis.exceptions import (
 )
 
 from fairway.adapters.logins import LoginFile
-from fairway.adapters.valkey.connections import heed_rights, pool
+from fairway.adapters.valkey.connections import away, heed_rights, pool
 from fairway.adapters.valkey.rows import found_rows, pack_step
 from fairway.domain.working_sets import born_of
 from fairway.runtime.ports import Commit, ReadRows, StoreWiped, Unreachable, Wanted
@@ -54,7 +54,7 @@ class RedisStore:
             heed()
             return answer
         except (ConnectionError, TimeoutError, OSError) as error:
-            raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
+            raise away(error) from error
         except ResponseError as error:
             heed_rights(error)
             if isinstance(error, _FOR_NOW) or str(error).startswith(_FOR_NOW_CODES):
@@ -76,7 +76,7 @@ class RedisStore:
             heed()
             return answer
         except (ConnectionError, TimeoutError, OSError) as error:
-            raise Unreachable(f"the store does not answer: {error}; waiting for it to come back") from error
+            raise away(error) from error
         except RedisError as error:
             heed_rights(error)
             raise Unreachable(f"the store refused {command[0]}: {error}") from error

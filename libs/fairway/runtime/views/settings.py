@@ -18,6 +18,7 @@ from fairway.domain.tenancy.profile import Tenancy
 from fairway.domain.tenancy.submission_limits import Limits, limits
 from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Bus, Clock, Delivery, Unreachable
+from fairway.runtime.retry import SeldomLog
 from fairway.runtime.views.membership import Membership
 from fairway.runtime.views.tenancies import Tenancies
 from fairway.wire import fleet, subjects
@@ -106,11 +107,12 @@ class Catalog:
 
     async def run(self, bus: Bus, clock: Clock) -> None:
         """Follows for ever; starts over whenever the bus was away."""
+        lines = SeldomLog()
         while True:
             try:
                 await self._follow(bus)
             except (Unreachable, OSError, TimeoutError) as error:
-                log.warning("waiting", service="catalog", cause=str(error))
+                lines.waits("catalog", error)
             await clock.sleep(0.25)
 
     async def _follow(self, bus: Bus) -> None:

@@ -17,6 +17,7 @@ from fairway.runtime.loop import Loop
 from fairway.runtime.metrics.accumulators import Sample
 from fairway.runtime.metrics.label_values import SettingsNames
 from fairway.runtime.ports import StoreWiped, Unreachable, Wanted
+from fairway.runtime.retry import SeldomLog
 from fairway.wire.flow import CONSUMERS, consumer
 
 log = structlog.get_logger()
@@ -44,13 +45,15 @@ class ServiceLooks:
 
     async def run(self) -> None:
         clock = self._loop.world.clock
+        lines = SeldomLog()
         while True:
             if self._lease.tells and self._bus.connected:
                 try:
                     self._found = await self._look()
                     self._at = clock.now()
                 except (Unreachable, StoreWiped) as error:
-                    log.info("waiting", service=self._loop.service.name, cause=str(error) or "the store is filled anew")
+                    cause = str(error) or "the store is filled anew"
+                    lines.tell(log.info, "waiting", cause, service=self._loop.service.name)
             await clock.sleep(_LOOK_S if self._at else 1.0)
 
     async def _look(self) -> list[Sample]:
