@@ -32,12 +32,16 @@ _VALUES = (
     ),
 )
 _DEEP = 6
+# What asyncio says whenever a server closes a connection over TLS: nats-py begins TLS on a stream that does not know of
+# it. The connection is closed all the same, and nobody can do anything about it.
+_NO_NEWS = "returning true from eof_received() has no effect when using ssl"
 
 
 def configure() -> None:
     """ValueError when FAIRWAY_LOG_LEVEL is none."""
     level = log_level(os.environ.get("FAIRWAY_LOG_LEVEL", ""))
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(message)s")
+    logging.getLogger("asyncio").addFilter(is_news)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -51,6 +55,10 @@ def configure() -> None:
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+def is_news(record: logging.LogRecord) -> bool:
+    return record.getMessage() != _NO_NEWS
 
 
 def log_level(text: str) -> int:

@@ -2,16 +2,19 @@
 
 import asyncio
 import contextlib
+import logging
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.valkey.store import RedisStore
 from fairway.lab.kubesim.http.certificate import ServerCertificate, pair
 from fairway.lab.processes.embedded_servers import nats_server, valkey_server
+from fairway.process.log import configure, is_news
 from fairway.runtime.ports import Unreachable
 
 
@@ -75,3 +78,34 @@ async def test_a_bus_behind_a_ca_of_ones_own_is_reached_and_no_other(
         bus = await NatsBus.connect(url, "test")
         assert bus.connected
         await bus.close()
+
+
+@pytest.mark.usefixtures("certificate")
+async def test_a_bus_that_is_gone_is_left_without_a_word_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither what asyncio says when the server closes a connection, nor that what was still to be said is not."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "tls.crt"))
+    tls = f'tls {{ cert_file: "{tmp_path}/tls.crt", key_file: "{tmp_path}/tls.key" }}\n'
+    with news_alone():
+        async with await nats_server(tmp_path / "nats", more=tls) as server:
+            bus = await NatsBus.connect(f"tls://{server.address}", "test")
+        async with asyncio.timeout(10):
+            while bus.connected:
+                await asyncio.sleep(0.01)
+        await bus.tell("fairway.test")
+        await bus.close()
+        logging.getLogger("asyncio").warning("anything else")
+    assert [record.getMessage() for record in caplog.records] == ["anything else"]
+
+
+@contextlib.contextmanager
+def news_alone() -> Iterator[None]:
+    """As in a process, whose log is set up so."""
+    before = structlog.get_config()
+    configure()
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
+        logging.getLogger("asyncio").removeFilter(is_news)

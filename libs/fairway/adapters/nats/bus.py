@@ -17,7 +17,7 @@ from nats.js.errors import NotFoundError
 
 from fairway.adapters.logins import LoginFile
 from fairway.adapters.nats import provisioning
-from fairway.adapters.nats.connection import wire
+from fairway.adapters.nats.connection import leave, wire
 from fairway.adapters.nats.consumer import NatsSource
 from fairway.adapters.nats.credit import Budget
 from fairway.adapters.nats.headers import Guarded
@@ -221,4 +221,4 @@ class NatsBus:
     async def close(self) -> None:
         for source in list(self._sources):
             await source.close()
-        await self._nc.close()
+        await leave(self._nc)

@@ -65,6 +65,16 @@ def wire(client: Client, bulk: bool = True) -> Wire:
     return BulkWire(client) if bulk and all(hasattr(client, name) for name in _INTERNALS) else PlainWire(client)
 
 
+async def leave(client: Client) -> None:
+    """Closes it, also while the server is away: what is still to be said nats-py would write to the connection that is
+    lost, which raises."""
+    if not client.is_connected:
+        client._pending = []
+        client._pending_data_size = 0
+    with suppress(OSError):  # it is lost in this moment
+        await client.close()
+
+
 class PlainWire:
     """By nats-py's public API, message by message."""
 

@@ -6,6 +6,7 @@ from typing import Any, cast
 from faststream.nats import NatsBroker
 from faststream.nats.security import NatsUserPassword
 
+from fairway.adapters.nats.connection import leave
 from fairway.adapters.nats.server_addresses import Complaints, addresses, inbox_of
 from fairway.process.servers.logins import logins
 from fairway.process.settings import Settings
@@ -20,7 +21,7 @@ class ControlPlane(NatsBroker):
         self._connection = None
         await super().stop(*how)
         if client is not None:
-            await client.close()
+            await leave(client)
 
 
 def control_plane(settings: Settings, closed: Callable[[], Awaitable[None]]) -> NatsBroker:
