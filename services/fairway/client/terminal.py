@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fairway.domain.held_object import STATE
+from fairway.domain.job import ENDED
 from fairway.explain.story import Line, Story, Why
 from fairway.explain.wording import clock, moment, span
 
@@ -20,6 +21,8 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u
 _LONGEST = 2_000
 # Of what is held on the hub: the id is that of its job to come, or its uid.
 _NO_JOB = "no job yet, id {}"
+# The last of these steps is the end of a job that has ended.
+_ENDS = (*(one.value for one in ENDED), "lost")
 _STATES = {
     "succeeded": "green",
     "running": "green",
@@ -94,7 +97,7 @@ def render_story(story: Story) -> Text:
     what = f"{story.kind} {story.tenant}/{story.name}".strip() if story.kind else story.job
     text.append(f"{clean(what)}: ", "bold")
     text.append(f"{story.state}", _STATES.get(story.state, ""))
-    took = f", {span(story.lines[-1].at - story.lines[0].at)} in all" if story.lines else ""
+    took = f", {span(_end(story) - story.lines[0].at)} in all" if story.lines else ""
     there = f" in attempt {story.attempt}{took} (job {clean(story.job)})"
     text.append(f" on the hub ({_NO_JOB.format(clean(story.job))})\n" if story.state == STATE else f"{there}\n")
     attempt = -1
@@ -108,6 +111,13 @@ def render_story(story: Story) -> Text:
         revisions = ", ".join(map(str, story.missing[:20]))
         text.append(f"\nThe record does not show revision {revisions} yet; ask again in a moment.\n", "yellow")
     return text
+
+
+def _end(story: Story) -> int:
+    """That of the job, where it has ended: a month later there may be a word of the keeper of manifests. Else the last
+    step of it."""
+    ends = [line.at for line in story.lines if line.what in _ENDS] if story.state in ENDED else []
+    return ends[-1] if ends else story.lines[-1].at
 
 
 def _step(text: Text, line: Line) -> None:

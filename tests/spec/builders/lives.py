@@ -17,6 +17,7 @@ T0 = 1_700_000_000_000  # 2023-11-14 22:13:20Z
 S = 1_000
 # What changes no job by itself has no revision.
 COMMANDS = (
+    wire.ManifestsRemoved,
     wire.Submitted,
     wire.Cancel,
     wire.Revise,

@@ -13,9 +13,11 @@ from fairway.explain.held import story_of_held, why_held
 from fairway.explain.story import compose, why
 from fairway.gateway.held_objects import row_of_held
 from fairway.gateway.http.answers import QueueRow, QuotaRow, Slim, cluster_row, job_row, queue_rows, used_by_node
+from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import RemovedManifest
 from tests.spec.builders.lives import T0, S, failing, queued, running
 
 
@@ -47,6 +49,18 @@ def test_the_story_of_a_moved_job_names_each_attempt_and_how_long_each_step_took
     assert shown.startswith("PyTorchJob team-a/llm: queued in attempt 2, 1 min 7 s in all (job llm-1)\n\nAttempt 1, ")
     assert "22:14:27Z       +1 min  failed     Failed in c1: exit code 137 [JobFailed].\n" in shown
     assert "\nAttempt 2, 2023-11-14 22:14:27Z\n" in shown
+
+
+def test_the_time_of_a_job_ends_with_its_end_and_not_with_what_is_said_a_month_later() -> None:
+    done = running().then(wire.Succeeded, cluster="c1", text="done", after=60 * S)
+    removed = RemovedManifest(1, "m-1", "submitted", "9f" * 32, 20)
+    done.then(wire.ManifestsRemoved, removed=(removed,), kept=30 * 86_400 * S, after=31 * 86_400 * S)
+    shown = printed(render_story(compose(done.now, done.said)))
+    assert shown.startswith("PyTorchJob team-a/llm: succeeded in attempt 1, 1 min 7 s in all (job llm-1)\n")
+    assert "+31 d" in shown and "manifests_removed" in shown
+    lost = running().then(wire.Lost, cluster="c1", why=WAITS, final=True, after=60 * S)
+    lost.then(wire.Recall, cluster="c1", why=WAITS, after=60 * S)
+    assert "failed in attempt 1, 1 min 7 s in all" in printed(render_story(compose(lost.now, lost.said)))
 
 
 WAITS = Reason(Code.UNKNOWN_QUEUE, "the hub has no Queue gold", remedy="create the Queue, or name another one or none")
