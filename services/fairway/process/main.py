@@ -116,7 +116,7 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
     service has no hub, or the fleet's key no place."""
     if "gateway" in names:
         callers_known(settings)
-    hub_known(names, settings)
+    names = with_hub(names, settings)
     time_known(names, settings)
     if act is None:
         key_known(names, settings)
@@ -141,13 +141,17 @@ async def run(names: Sequence[str], settings: Settings, ready: Ready | None = No
             os._exit(0)
 
 
-def hub_known(names: Sequence[str], settings: Settings) -> None:
-    """Where all services are asked for it is left out; who asks for it by its name has forgotten the setting."""
-    if HUB in names and not {*EVERYTHING} <= {*names} and not settings.hub_kubeconfig:
+def with_hub(names: Sequence[str], settings: Settings) -> Sequence[str]:
+    """Where all services are asked for it is left out without a hub; who asks for it by its name has forgotten the
+    setting."""
+    if HUB not in names or settings.hub_kubeconfig:
+        return names
+    if not {*EVERYTHING} <= {*names}:
         raise ValueError(
             "the service hub has nothing to do without a hub; set FAIRWAY_HUB_KUBECONFIG to a kubeconfig of the "
             "cluster where tenants apply their jobs, or leave hub out: without one jobs come by HTTP and the bus only"
         )
+    return tuple(name for name in names if name != HUB)
 
 
 def time_known(names: Sequence[str], settings: Settings) -> None:
