@@ -10,7 +10,7 @@ import msgspec
 import nats.js.errors
 import pytest
 
-from fairway.client.failure import UNREACHABLE, USAGE
+from fairway.client.failure import NOT_FOUND, UNREACHABLE, USAGE
 from fairway.operate.audit.since import since_of
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.record.audited import audited
@@ -119,6 +119,7 @@ async def test_whoever_is_shown_a_letter_or_drops_it_with_the_operators_credenti
     before = len(await who(bench, "--user", getpass.getuser(), "--since", "1m"))
     await bench.run("list")
     await bench.run("show", str(number))
+    assert (await bench.run("show", str(number + 1_000))).exit_code == NOT_FOUND  # of which nobody is shown anything
     await bench.run("drop", str(number))
     deeds = (await who(bench, "--user", getpass.getuser(), "--since", "1m"))[before:]
     assert [(one["who"]["via"], one["does"], one["what"], one["name"]) for one in deeds] == [

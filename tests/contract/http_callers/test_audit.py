@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 import pytest_asyncio
+import structlog
 
 from fairway.gateway.audit.audit_trail import PERIOD_S
 from fairway.gateway.audit.denials import MOST_CALLERS, MOST_OF_ONE, OTHERS, Denials
@@ -143,6 +144,18 @@ async def test_refusals_are_counted_and_told_ten_seconds_later(house: House) -> 
     ]
     await house.clock.advance(10 * PERIOD_S)
     assert len(await audit(house)) == 3, "each is told once"
+
+
+async def test_a_refusal_that_the_bus_can_never_store_is_a_line_of_the_log(house: House) -> None:
+    house.bus.max_payload = 64
+    with structlog.testing.capture_logs() as lines:
+        async with house.client(NOBODY) as nobody:
+            await nobody.post("/v1/jobs", json={"manifest": job()})
+        await house.clock.advance(PERIOD_S)
+    (line,) = lines
+    assert (line["event"], line["log_level"]) == ("a refusal is not in the audit", "error")
+    assert line["kind"] == "fairway.audit.gateway" and "the bus takes 64" in line["cause"]
+    assert (line["refusal"]["who"]["user"], line["refusal"]["does"]) == ("nobody", "create")
 
 
 def test_of_names_however_long_only_a_beginning_is_kept() -> None:

@@ -3,6 +3,7 @@ counted, and told some seconds later."""
 
 import asyncio
 
+import msgspec
 import structlog
 
 from fairway.domain.decision import Say
@@ -12,6 +13,7 @@ from fairway.gateway.callers.caller import AccessQuestion
 from fairway.gateway.http.outgoing import outgoing
 from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.record.audited import audited
+from fairway.runtime.record.publishable import Unsayable
 
 log = structlog.get_logger()
 # A process that dies has not told of what it refused in so many seconds.
@@ -39,7 +41,7 @@ class AuditTrail:
             self._telling.cancel()
 
     async def _tell(self) -> None:
-        """What was refused until then. While the bus is away it stands in the log."""
+        """What was refused until then. It stands in the log while the bus is away, or where that can never store it."""
         await self._world.clock.sleep(PERIOD_S)
         self._telling = None
         said = self._denials.take(self._world.clock.now())
@@ -47,3 +49,7 @@ class AuditTrail:
             await self._world.bus.publish(list(map(outgoing, said)))
         except (Unreachable, OSError, TimeoutError) as error:
             log.warning("refusals are not in the audit", cause=str(error), refusals=[one.message for one in said])
+        except Unsayable as error:
+            for each in error.refused:
+                what = {"kind": each.message.kind, "refusal": msgspec.json.decode(each.message.data)}
+                log.error("a refusal is not in the audit", cause=each.why.text, remedy=each.why.remedy, **what)

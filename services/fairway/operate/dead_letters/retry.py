@@ -50,8 +50,9 @@ async def found(service: str) -> list[LetterLine]:
 async def one(number: int) -> KeptLetter | None:
     """With the message in it: whoever is shown it stands in the audit."""
     async with servers.bus(servers.settings()) as bus:
-        await noted(bus, "get", _RESOURCE, str(number))
-        return await NatsLetters(bus).one(number)
+        if (kept := await NatsLetters(bus).one(number)) is not None:
+            await noted(bus, "get", _RESOURCE, str(number))
+        return kept
 
 
 async def retried(asked: LetterSelection) -> list[Done]:
