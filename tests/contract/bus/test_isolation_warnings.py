@@ -1,13 +1,17 @@
 """A NATS that keeps tenants and members less apart than it should is told of at the start."""
 
+import re
 from pathlib import Path
 
 import pytest
 import structlog
 
+from fairway.adapters.logins import LoginFile
 from fairway.adapters.nats.bus import NatsBus
-from fairway.lab.processes.embedded_servers import nats_server
+from fairway.lab.processes.embedded_servers import account, nats_server
+from fairway.operate.setup.credentials import write
 from fairway.process.servers.bus_isolation import told_of_doubts
+from tests.paths import ROOT
 from tests.support.bus_users import server
 
 LAX = "JetStream is not strict"
@@ -66,3 +70,16 @@ async def test_users_in_one_account_with_the_services_are_told_of(
 async def test_where_nobody_answers_there_is_nothing_to_tell(tmp_path: Path) -> None:
     async with server(tmp_path, "strict: false") as where:
         assert await told(f"nats://team-a:secret@{where}") == []
+
+
+async def test_what_the_server_itself_warns_of_is_explained_to_its_operator(tmp_path: Path) -> None:
+    write(made := tmp_path / "made", {})
+    users = account(made / "nats/services.conf", tmp_path / "nats")
+    async with await nats_server(tmp_path / "nats", more=users) as running:
+        bus = await NatsBus.connect(f"nats://{running.address}", "queue", login=LoginFile(made / "queue/nats"))
+        await told_of_doubts(bus)
+        await bus.close()
+    warned = re.findall(r"\[WRN\] (.*)", running.log.read_text())
+    assert len(warned) == 2
+    known = re.findall(r"`([^`\n]+)`", (ROOT / "docs/operations.md").read_text())
+    assert [text for text in warned if not any(text.startswith(one) for one in known)] == []
