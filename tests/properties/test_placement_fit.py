@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 
+from fairway.placement.shape_index import room
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from fairway.placement.cluster import ClusterView, taken
 from fairway.placement.fit import Plan, Shortfall, fit
 from fairway.placement.fleet import Fleet
 from fairway.placement.recheck import recheck
-from fairway.placement.shape_index import room
 from fairway.placement.verdicts.verdict import Context
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.policy import Placement
@@ -53,7 +53,7 @@ def requests(workload: Workload) -> dict[str, dict[str, int]]:
 
 def assert_room(cluster: ClusterView, workload: Workload, plan: Plan) -> None:
     for name, amounts in taken(plan.slots, requests(workload)).items():
-        free = cluster.states[name].free
+        free = cluster.free(name)
         assert cluster.nodes[name].schedulable
         for one, amount in amounts.items():
             unlimited = one == "pods" and one not in free
@@ -94,7 +94,7 @@ def test_one_pod_set_fits_exactly_when_counting_every_node_says_so(
     workload = Workload("batch/v1", "Job", "ns", "job", (PodSet("s", count, asks),), gang_minimum=min(minimum, count))
     cluster = view(nodes)
     plain = tuple((name, amount) for name, amount in asks.items() if amount)
-    total = sum(room(plain, cluster.states[node.name].free) for node in nodes if node.schedulable)
+    total = sum(room(plain, cluster.free(node.name)) for node in nodes if node.schedulable)
     plan = fit(cluster, workload)
     assert isinstance(plan, Plan) == (total >= workload.gang_minimum)
     if isinstance(plan, Plan):
@@ -111,7 +111,7 @@ def possible(cluster: ClusterView, workload: Workload, empty: bool) -> bool:
         for _ in range(one.count)
     ][: workload.gang_minimum]
     nodes = [node for node in cluster.nodes.values() if empty or node.schedulable]
-    free = [node.allocatable if empty else cluster.states[node.name].free for node in nodes]
+    free = [node.allocatable if empty else cluster.free(node.name) for node in nodes]
     for where in itertools.product(range(len(nodes)), repeat=len(pods)):
         left = [dict(one) for one in free]
         for index, asks in zip(where, pods, strict=True):

@@ -1,11 +1,11 @@
 """The shape index kept up to date says what an index built from nothing says, whatever happened before."""
 
+from fairway.placement.shape_index import room
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairway.placement import cluster as module
 from fairway.placement.cluster import ClusterView
-from fairway.placement.shape_index import room
 from fairway.placement.shapes import shape
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.workload import PodSet
@@ -31,7 +31,7 @@ def test_an_index_kept_up_to_date_equals_one_built_from_nothing(steps: list[tupl
     for what, *words in steps:
         apply(view, str(what), *words)
         model.step(str(what), *words)
-    assert {name: view.states[name].free for name in view.nodes} == {
+    assert {name: view.free(name) for name in view.nodes} == {
         name: model.free(name) for name in sorted(model.nodes)
     }
     assert known(view) == known(model.fresh(ClusterInfo("c")))

@@ -1,6 +1,6 @@
 """What a decision's record says of each cluster, taken apart again for who asks why."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import repeat
 from typing import Protocol
 
@@ -11,6 +11,8 @@ from fairway.wire.jobs import Placed
 from fairway.wire.reasons import Code
 from fairway.wire.spec import KINDS, Column, Found, Verdict, Written
 
+# So many bytes a number has where some are negative, or very large.
+_SIGNED = 8
 _decode = msgspec.json.Decoder(Found).decode
 
 
@@ -35,7 +37,14 @@ def scores(placed: Placed) -> dict[str, dict[str, int]]:
     found = _decode(placed.found)
     columns = {name: _each(column) for name, column in found.scores.items()}
     fitting = (cluster for cluster, (code, _) in _answers(found) if code is Code.FITS)
-    return {cluster: {name: next(values) for name, values in columns.items()} for cluster in fitting}
+    each = {cluster: {name: next(values) for name, values in columns.items()} for cluster in fitting}
+    if not found.weights:
+        return each
+    return {cluster: {"total": _weighed(own.values(), found.weights), **own} for cluster, own in each.items()}
+
+
+def _weighed(scores: Iterable[int], weights: Iterable[int]) -> int:
+    return sum(weight * score for weight, score in zip(weights, scores, strict=True))
 
 
 def reopening(one: Finding) -> dict[str, int]:
@@ -61,4 +70,12 @@ def _answers(found: Found) -> Iterator[tuple[str, tuple[Code, str]]]:
 
 
 def _each(column: Column) -> Iterator[int]:
-    return repeat(column) if isinstance(column, int) else iter(column)
+    if isinstance(column, int):
+        return repeat(column)
+    return _unpacked(column) if isinstance(column, bytes) else iter(column)
+
+
+def _unpacked(column: bytes) -> Iterator[int]:
+    size = column[0]
+    for at in range(1, len(column), size):
+        yield int.from_bytes(column[at : at + size], "little", signed=size == _SIGNED)

@@ -1,5 +1,14 @@
 """What changed since: each reader keeps a version and asks for the names that changed after it."""
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairway.domain.resources import Resources
+from fairway.wire.capacity import Slot
+
+if TYPE_CHECKING:
+    from fairway.placement.cluster import ClusterView
+
 
 class Journal:
     """Names of changed nodes, oldest first; `deep` ones changed in more than what is free on them.
@@ -43,13 +52,23 @@ class Journal:
         return {name: None for at, name in self._deep if at > version}
 
 
+class Shift(NamedTuple):
+    """Pods that take what they request from now on (`sign` -1), or give it back (1)."""
+
+    slots: Sequence[Slot]
+    requests_of: Mapping[str, Resources]
+    sign: int
+
+
 class Watch:
     """Names of clusters whose nodes changed and of those whose info was replaced, for whoever watches many; `members`
-    when clusters came or went. Who reads it empties it."""
+    when clusters came or went. Who reads it empties it. `shift` is told at once of pods that come and go, with the
+    cluster and the version that it had before, and says whether that is all that it has to know."""
 
-    __slots__ = ("infos", "members", "nodes")
+    __slots__ = ("infos", "members", "nodes", "shift")
 
     def __init__(self) -> None:
         self.nodes: set[str] = set()
         self.infos: set[str] = set()
         self.members = False
+        self.shift: Callable[[ClusterView, int, Shift], None] = lambda *_: None

@@ -6,12 +6,11 @@ the next.
 
 from msgspec import Struct
 
-from fairway.placement.columns.choice_cache import ChoiceCache
-from fairway.placement.columns.survey import survey
-from fairway.placement.fit import Plan, place, planned
+from fairway.placement.fit import Plan, plan_in
 from fairway.placement.fleet import Fleet
 from fairway.placement.policy_rules import WantedClusters
-from fairway.placement.shapes import Ask, Demand, ask, words
+from fairway.placement.shapes import Demand, ask, words
+from fairway.placement.survey import survey
 from fairway.placement.verdicts.table import VerdictTable, empty
 from fairway.placement.verdicts.verdict import ClusterVerdict, Context
 from fairway.wire.policy import Affinity, Placement
@@ -46,32 +45,22 @@ class Choice(Struct, frozen=True):
 
 def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Context) -> Choice:
     """The best cluster of the first affinity that has one; ties go to the first name."""
-    cache = fleet.cache()
+    engine = fleet.engine()
     asked = ask(workload)
     verdict_table = empty()
     affinity = Affinity()
     for affinity in placement.affinities or (Affinity(),):
         found = survey(
-            cache, asked.demand, WantedClusters(workload.served_kinds, affinity, placement.tolerations), context
+            engine, asked.demand, WantedClusters(workload.served_kinds, affinity, placement.tolerations), context
         )
         verdict_table = _merged(verdict_table, found)
         best = found.best
         if best is None:
             continue
-        plan = _plan(cache, best, asked)
+        plan = plan_in(engine, int(engine.order[best]), asked, found)
         if plan is not None:
-            return Choice(cache.names.names[best], plan, verdict_table, asked.demand, affinity.name)
+            return Choice(engine.names.names[best], plan, verdict_table, asked.demand, affinity.name)
     return Choice("", None, verdict_table, asked.demand, affinity.name)
-
-
-def _plan(cache: ChoiceCache, slot: int, asked: Ask) -> Plan | None:
-    """Where the gang goes in a cluster that can take it."""
-    if len(asked.demand.parts) == 1:
-        (part,) = asked.demand.parts
-        pod_count = cache.pod_count(part.shape)
-        return planned(asked, [pod_count.pack(slot, min(part.wanted, int(pod_count.total[slot])))])
-    plan = place(cache.fleet_nodes.views[slot], asked)
-    return plan if isinstance(plan, Plan) else None
 
 
 def _merged(before: VerdictTable, found: VerdictTable) -> VerdictTable:

@@ -7,6 +7,7 @@ k8s.io/component-helpers `nodeaffinity` and k8s.io/api `Toleration.ToleratesTain
 import re
 from collections.abc import Iterable, Mapping
 
+from fairway.placement.shapes import Where
 from fairway.wire.capacity import Node, Taint
 from fairway.wire.workload import Expression, Toleration
 
@@ -78,6 +79,17 @@ def untolerated(taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) ->
 def lasting(taints: Iterable[Taint]) -> list[Taint]:
     """The taints that somebody put there on purpose, without those that come and go with a node's health."""
     return [taint for taint in taints if not taint.key.startswith(_PASSING)]
+
+
+def admits(where: Where, node: Node) -> tuple[bool, bool]:
+    """Whether such pods may be on this node now, and whether for good (cordons and passing taints set aside)."""
+    if not node.taints and not where.selector and not where.terms:
+        return node.schedulable, True
+    if not node_matches(node, dict(where.selector), where.terms):
+        return False, False
+    if untolerated(lasting(node.taints), where.tolerations):
+        return False, False
+    return node.schedulable and not untolerated(node.taints, where.tolerations), True
 
 
 def same_facts(old: Node, new: Node) -> bool:

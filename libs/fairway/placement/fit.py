@@ -1,24 +1,24 @@
 """The one fit function: can this cluster hold this gang, node by node, and where exactly?
 
 The scheduler asks it on its snapshot, the reserver asks it again on fresh data. Exact for pods of one shape:
-they fit when the sum of the nodes' counts is enough. For several shapes see `bins`.
+they fit when the sum of the nodes' counts is enough. For several shapes see loops/several.py.
 """
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from fairway.domain.resources import Resources
-from fairway.placement.bin_packing import attempt, extend, most
 from fairway.placement.cluster import ClusterView
-from fairway.placement.node_packing import Placed, pack
-from fairway.placement.shape_index import ShapeCounts
-from fairway.placement.shapes import Ask, Demand, Where, ask, words
+from fairway.placement.engine.engine import Engine
+from fairway.placement.engine.gangs import gang_asked
+from fairway.placement.loops.several import placed
+from fairway.placement.shapes import Ask, ask, words
+from fairway.placement.survey import room_of
+from fairway.placement.verdicts.table import VerdictTable
 from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
 
-_NOTHING: Resources = {}
 _CLOSED = "closed now (not ready, cordoned or under pressure): "
 
 
@@ -78,82 +78,49 @@ def fit(cluster: ClusterView, workload: Workload) -> Plan | Shortfall:
 
 def place(cluster: ClusterView, asked: Ask) -> Plan | Shortfall:
     """`fit` for a workload that was read already."""
+    engine = cluster.engine()
+    said = room_of(engine, 0, asked.demand)
+    plan = plan_in(engine, 0, asked, said)
+    return plan if plan is not None else _shortfall(said, asked)
+
+
+def plan_in(engine: Engine, slot: int, asked: Ask, said: VerdictTable) -> Plan | None:
+    """Where all pods go, or else the gang and what more fits, in the cluster of this slot, which is the best one."""
     parts = asked.demand.parts
-    rows = [cluster.row(part.shape) for part in parts]
+    if said.best is None:
+        return None
     if len(parts) == 1:
-        placed = pack(rows[0], min(parts[0].wanted, max(rows[0].total, parts[0].needed)))
-        return planned(asked, [placed]) if placed is not None else shortfall(cluster, asked.demand)
-    needs = tuple([part.needed for part in parts])
-    wants = tuple([part.wanted for part in parts])
-    found = attempt(cluster, rows, wants)
-    if found is None and needs != wants:
-        found = attempt(cluster, rows, needs)
-        if found is not None:
-            found = extend(cluster, rows, found, wants)
-    return planned(asked, found) if found is not None else shortfall(cluster, asked.demand)
+        return _planned(asked, [said.filled()], engine.rows.names[slot])
+    gang = gang_asked(asked.demand, engine.counts([part.shape for part in parts]), engine.arrays)
+    if not placed(engine.arrays, gang, slot):
+        return None
+    into = gang.into
+    found = [
+        (at[:used].tolist(), pods[:used].tolist())
+        for at, pods, used in zip(into.at, into.pods, into.used.tolist(), strict=True)
+    ]
+    return _planned(asked, found, engine.rows.names[slot])
 
 
-def shortfall(cluster: ClusterView, demand: Demand) -> Shortfall:
+def _shortfall(table: VerdictTable, asked: Ask) -> Shortfall:
     """The numbers behind a no."""
-    rows = [cluster.row(part.shape) for part in demand.parts]
-    if len(rows) == 1:
-        by_node = rows[0].total
-        at_most = rows[0].ever
-        by_sum, lacking = _sum_of_one(cluster, rows[0], ever=at_most < demand.needed)
-    else:
-        by_node = most(cluster, rows, demand)
-        by_sum, lacking = _by_sum(cluster, rows, demand, ever=True)
-        each = sum(min(row.ever, part.needed) for row, part in zip(rows, demand.parts, strict=True))
-        at_most = max(min(each, by_sum), by_node)
-        if at_most >= demand.needed:
-            by_sum, lacking = _by_sum(cluster, rows, demand, ever=False)
-    by_sum = max(by_sum, by_node)
-    code = Code.FRAGMENTED if by_sum >= demand.needed else Code.NOT_ENOUGH
-    if at_most < demand.needed:
-        code = Code.NEVER_FITS
-    regions = [cluster.region(row.where) for row in rows]
-    nodes = min(one.whole.nodes for one in regions)
-    closed = max(one.whole.nodes - one.free.nodes for one in regions)
-    return Shortfall(code, demand.needed, by_node, by_sum, at_most, nodes, lacking, words(demand), closed)
+    said = table.at(0)
+    numbers = said.needed, said.by_node, said.by_sum, said.at_most, said.nodes
+    return Shortfall(said.code, *numbers, said.about, words(asked.demand), said.closed)
 
 
-def _sum_of_one(cluster: ClusterView, row: ShapeCounts, ever: bool) -> tuple[int, str]:
-    region = cluster.region(row.where)
-    return (region.whole if ever else region.free).pods(row.requests, _NOTHING)
-
-
-def _by_sum(cluster: ClusterView, rows: Sequence[ShapeCounts], demand: Demand, ever: bool) -> tuple[int, str]:
-    """The pods that fit if the nodes each part may use were one node; and what ends first.
-
-    Parts share the amounts only when they may use the same nodes: so a no is certain, whatever the packing.
-    """
-    used: dict[Where, Resources] = {}
-    total = 0
-    worst = (1 << 62, "")
-    for row, part in zip(rows, demand.parts, strict=True):
-        region = cluster.region(row.where)
-        gone = used.setdefault(row.where, {})
-        count, lacking = (region.whole if ever else region.free).pods(row.requests, gone)
-        count = min(count, part.needed)
-        worst = min(worst, (count - part.needed, lacking))
-        total += count
-        for name, amount in (*row.requests, ("pods", 1)):
-            gone[name] = gone.get(name, 0) + amount * count
-    return total, worst[1]
-
-
-def planned(asked: Ask, placed: Sequence[Placed]) -> Plan:
+def _planned(asked: Ask, found: Sequence[tuple[list[int], list[int]]], names: list[str]) -> Plan:
     """The placed pods of each part, named: within a part, one pod set is complete before the next begins."""
     slots: list[Slot] = []
-    for named, nodes in zip(asked.sets, placed, strict=True):
+    for named, (at, pods) in zip(asked.sets, found, strict=True):
         if len(named) == 1:
-            slots += [Slot(named[0][0], name, count) for name, count in nodes]
+            slots += [Slot(named[0][0], names[node], count) for node, count in zip(at, pods, strict=True)]
         else:
-            slots += _named(named, nodes)
-    return Plan(tuple(slots), sum(slot.count for slot in slots))
+            slots += _named(named, [(names[node], count) for node, count in zip(at, pods, strict=True)])
+    return Plan(tuple(slots), sum([slot.count for slot in slots]))
 
 
-def _named(named: tuple[tuple[str, int], ...], nodes: Placed) -> list[Slot]:
+def _named(named: tuple[tuple[str, int], ...], nodes: Sequence[tuple[str, int]]) -> list[Slot]:
     slots: list[Slot] = []
     sets = iter(named)
     name, left = next(sets)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from fairway.placement.change_journal import Watch
 from fairway.placement.cluster import ClusterView
-from fairway.placement.columns.choice_cache import ChoiceCache
+from fairway.placement.engine.engine import Engine
 
 
 class Fleet(UserDict[str, ClusterView]):
@@ -14,7 +14,7 @@ class Fleet(UserDict[str, ClusterView]):
 
     def __init__(self, clusters: Mapping[str, ClusterView] | None = None) -> None:
         self._watch = Watch()
-        self._cache: ChoiceCache | None = None
+        self._engine: Engine | None = None
         super().__init__(clusters)
 
     def __setitem__(self, name: str, view: ClusterView) -> None:
@@ -28,9 +28,9 @@ class Fleet(UserDict[str, ClusterView]):
         super().__delitem__(name)
         self._watch.members = True
 
-    def cache(self) -> ChoiceCache:
+    def engine(self) -> Engine:
         """What is kept, current."""
-        if self._cache is None or self._cache.worn:
-            self._cache = ChoiceCache(self.data, self._watch)
-        self._cache.refresh()
-        return self._cache
+        if self._engine is None or self._engine.worn:
+            self._engine = Engine(self.data, self._watch)
+        self._engine.refresh()
+        return self._engine

@@ -1,6 +1,6 @@
 """What a policy and a kind rule out, cluster by cluster, whatever room there is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -51,20 +51,22 @@ def _differs(label: Expression, labels: Mapping[str, str]) -> str:
 
 class Rules:
     """`against` for every cluster of a fleet: `index` by slot is 0 where nothing is ruled out, else 1 and the place of
-    the answer among `answers`."""
+    the answer among `answers`. `of_kinds` says by the same numbers which of them are about kinds."""
 
     def __init__(self, wanted: WantedClusters, clusters: int) -> None:
         self.touched = 0
         self.index = np.zeros(clusters, np.int64)
         self.answers: list[Answer] = []
+        self.of_kinds = np.zeros(1, np.uint8)
         self.seen = -1
         self._wanted = wanted
         self._known: dict[Answer, int] = {}
 
-    def judge(self, slots: Iterable[int], infos: Sequence[ClusterInfo]) -> None:
+    def judge(self, slots: Iterable[int], infos: Mapping[int, ClusterInfo]) -> None:
         """Judges these clusters (anew)."""
         for slot in slots:
             self.index[slot] = self._number(infos[slot])
+        self.of_kinds = np.array([0, *(code is Code.KIND_NOT_SERVED for code, _ in self.answers)], np.uint8)
 
     def _number(self, info: ClusterInfo) -> int:
         answer = against(info, self._wanted)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from fairway.domain.resources import fits
 from fairway.placement.cluster import ClusterView, taken
+from fairway.placement.constraints import admits
 from fairway.placement.fit import Plan, Shortfall, place
-from fairway.placement.shape_index import admits
 from fairway.placement.shapes import Ask, ask, shape
 from fairway.wire.capacity import Slot
 from fairway.wire.workload import Workload
@@ -40,13 +40,13 @@ def _is_gang(asked: Ask, slots: Sequence[Slot]) -> bool:
 
 def _admitted(cluster: ClusterView, workload: Workload, slots: Sequence[Slot]) -> bool:
     shapes = {pods.name: shape(pods) for pods in workload.pod_sets}
-    states = cluster.states
-    return all(slot.node in states and admits(shapes[slot.pods].where, states[slot.node].node)[0] for slot in slots)
+    nodes = cluster.by_name
+    return all(slot.node in nodes and admits(shapes[slot.pods].where, nodes[slot.node])[0] for slot in slots)
 
 
 def _has_room(cluster: ClusterView, workload: Workload, slots: Sequence[Slot]) -> bool:
     for name, amounts in taken(slots, {pods.name: pods.requests for pods in workload.pod_sets}).items():
-        free = cluster.states[name].free
+        free = cluster.free(name)
         if not fits({one: amount for one, amount in amounts.items() if one != "pods" or one in free}, free):
             return False
     return True

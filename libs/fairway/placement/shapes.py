@@ -58,6 +58,16 @@ class Ask(Struct, frozen=True):
     sets: tuple[tuple[tuple[str, int], ...], ...]
 
 
+@lru_cache(maxsize=4096)
+def lead(demand: Demand) -> int:
+    """The index of the part that decides where a gang goes: the first that asks for an extended resource, else the one
+    with most pods."""
+    gpus = [index for index, part in enumerate(demand.parts) if "/" in part.shape.main]
+    if gpus:
+        return gpus[0]
+    return max(range(len(demand.parts)), key=lambda index: (demand.parts[index].wanted, -index), default=0)
+
+
 def shape(pods: PodSet) -> Shape:
     """The shape of one pod of this set; equal shapes compare equal however the manifest ordered them."""
     return _shape(tuple(pods.requests.items()), tuple(pods.node_selector.items()), pods.node_terms, pods.tolerations)

@@ -12,7 +12,7 @@ from fairway.wire.workload import Workload
 # A `Found` as it was written, and what stands in its place where nothing was looked for.
 Written = Raw | UnsetType
 NOTHING = UNSET
-Column = int | tuple[int, ...]
+Column = int | tuple[int, ...] | bytes
 
 # Which numbers an answer comes with, by name; answers of other codes come with none.
 KINDS = {
@@ -146,10 +146,13 @@ class Found(Struct, frozen=True, omit_defaults=True):
     """`answers` are the distinct ones, as a code and what it is about (see `Verdict`); `answer` says for each of the
     `clusters` which is its own, by its place. `numbers` are by kind of answer (`fits`, `short`: NotEnough, Fragmented,
     NeverFits; `stale`, `avoided`) and name: one that holds for all clusters of that kind, or one for each of them in
-    order. `scores` are those of the clusters that fit, likewise."""
+    order. `scores` are those of the clusters that fit, likewise; where there is no `total` of them it is their sum with
+    these `weights`, in their order. Numbers as bytes: the first says how many bytes each of the others has, the lowest
+    first; eight have a sign."""
 
     clusters: tuple[str, ...]
     answers: tuple[tuple[Code, str], ...]
     answer: Column
     numbers: dict[str, dict[str, Column]] = {}
     scores: dict[str, Column] = {}
+    weights: tuple[int, ...] = ()

@@ -1,9 +1,13 @@
 """global-scheduler as a value."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from fairway.domain import decision
+from fairway.domain.decision import Heard
 from fairway.global_scheduler.decide import SERVICE, decide
+from fairway.runtime.ports import ReadRows
 from fairway.runtime.record.senders import place_of
 from fairway.runtime.service import Consumer, Service
 from fairway.runtime.views.clusters import FleetMemory
@@ -16,6 +20,10 @@ class SchedulerMemory(FleetMemory):
 
     stale_after = 30_000
     follow = ("nodes/", decision.CLUSTERS)
+
+    def take(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
+        super().take(found, heard, now)
+        self.clusters.engine()  # reads what changed: once a batch, and not in its first decision
 
 
 def service() -> Service[SchedulerMemory, wire.Dequeued]:

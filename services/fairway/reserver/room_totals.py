@@ -89,12 +89,12 @@ class RoomTotals:
         """A node that changed is another value."""
         totals = self._of.setdefault(name, _Totals())
         counted = totals.counted
-        changed = [one for one, state in view.states.items() if counted.get(one) is not state.node]
-        if len(counted) != len(view.states) or changed:
-            for one in [*changed, *(counted.keys() - view.states.keys())]:
+        changed = [name for name, node in view.by_name.items() if counted.get(name) is not node]
+        if len(counted) != len(view.by_name) or changed:
+            for one in [*changed, *(counted.keys() - view.by_name.keys())]:
                 if (before := counted.pop(one, None)) is not None:
                     totals.add(before, -1)
             for one in changed:
-                counted[one] = view.states[one].node
+                counted[one] = view.by_name[one]
                 totals.add(counted[one], 1)
         return totals

@@ -103,7 +103,7 @@ class ReserverMemory(FleetMemory):
             return []
         names = {slot.node for hold in changed.values() if hold for slot in hold.slots}
         names.update(name for key in changed for name in view.nodes_of(key))
-        nodes = {name: state.node for name in sorted(names) if (state := view.states.get(name))}
+        nodes = {name: node for name in sorted(names) if (node := view.by_name.get(name))}
         return node_writes(self, cluster, nodes, changed)
 
 

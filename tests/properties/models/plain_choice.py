@@ -4,6 +4,7 @@ has to agree with, to the last number."""
 from collections.abc import Mapping
 
 from fairway.placement.bin_packing import attempt, certain
+
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fit import Plan, Shortfall, place, shortfall
 from fairway.placement.policy_rules import WantedClusters, against

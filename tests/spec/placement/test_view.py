@@ -13,8 +13,8 @@ REQUESTS = {"Worker": {"cpu": 1_000, GPU: 2}}
 def test_an_assumed_placement_takes_what_its_pods_request_and_one_of_pods_each() -> None:
     view = cluster(gpus(8, 8))
     view.hold(KEY, SLOTS, REQUESTS)
-    assert view.states["n0"].free == {"cpu": 62_000, "memory": 2**38, "pods": 108, GPU: 4}
-    assert view.states["n1"].free == {"cpu": 63_000, "memory": 2**38, "pods": 109, GPU: 6}
+    assert view.free("n0") == {"cpu": 62_000, "memory": 2**38, "pods": 108, GPU: 4}
+    assert view.free("n1") == {"cpu": 63_000, "memory": 2**38, "pods": 109, GPU: 6}
 
 
 def test_an_assumed_placement_counts_once_when_the_cache_shows_it() -> None:
@@ -22,37 +22,37 @@ def test_an_assumed_placement_counts_once_when_the_cache_shows_it() -> None:
     view.hold(KEY, SLOTS, REQUESTS)
     for name, amounts in taken(SLOTS, REQUESTS).items():
         view.put(node(name, gpu=8, holds={KEY: amounts}))
-    assert (view.states["n0"].free[GPU], view.states["n1"].free[GPU]) == (4, 6)
+    assert (view.free("n0")[GPU], view.free("n1")[GPU]) == (4, 6)
 
 
 def test_an_assumption_is_dropped_everywhere_when_the_reserver_chose_other_nodes() -> None:
     view = cluster(gpus(8, 8, 8))
     view.hold(KEY, SLOTS, REQUESTS)
     view.put(node("n2", gpu=8, holds={KEY: {GPU: 6}}))
-    assert [view.states[name].free[GPU] for name in view.nodes] == [8, 8, 2]
+    assert [view.free(name)[GPU] for name in view.nodes] == [8, 8, 2]
 
 
 def test_a_late_assumption_of_what_the_nodes_carry_changes_nothing() -> None:
     view = cluster([node("n0", gpu=8, holds={KEY: {GPU: 4}})])
     view.hold(KEY, SLOTS, REQUESTS)
-    assert view.states["n0"].free[GPU] == 4
+    assert view.free("n0")[GPU] == 4
 
 
 def test_holding_twice_is_holding_once_and_dropping_twice_is_dropping_once() -> None:
     view = cluster(gpus(8, 8))
     for _ in range(2):
         view.hold(KEY, SLOTS, REQUESTS)
-    assert view.states["n0"].free[GPU] == 4
+    assert view.free("n0")[GPU] == 4
     for _ in range(2):
         view.drop(KEY)
-    assert view.states["n0"].free[GPU] == 8
+    assert view.free("n0")[GPU] == 8
 
 
 def test_an_assumption_on_a_node_not_yet_known_counts_when_the_node_appears() -> None:
     view = cluster([])
     view.hold(KEY, SLOTS, REQUESTS)
     view.put(gpus(8)[0])
-    assert view.states["n0"].free[GPU] == 4
+    assert view.free("n0")[GPU] == 4
 
 
 def test_what_is_held_is_not_given_away_again() -> None:

@@ -31,7 +31,7 @@ def assuming(job: Job) -> FleetMemory:
     known = [(decision.CLUSTERS, "c1", row(ClusterInfo("c1", observed_at=T0))), ("nodes/c1", "n1", row(NODE))]
     view.take(ReadRows(changes=known, version=1), (), job.at)
     view.apply(Step((Put(decision.JOBS, job.id, job, rev=job.rev),)))
-    assert view.clusters["c1"].states["n1"].free[GPU] == 0
+    assert view.clusters["c1"].free("n1")[GPU] == 0
     return view
 
 
@@ -39,7 +39,7 @@ def test_it_keeps_its_room_while_nobody_has_spoken() -> None:
     life = placed()
     view = assuming(life.now)
     view.take(ReadRows(version=2), (), life.at + S)
-    assert view.clusters["c1"].states["n1"].free[GPU] == 0
+    assert view.clusters["c1"].free("n1")[GPU] == 0
 
 
 def test_a_reservation_that_came_and_went_between_two_looks_leaves_nothing_behind() -> None:
@@ -47,7 +47,7 @@ def test_a_reservation_that_came_and_went_between_two_looks_leaves_nothing_behin
     view = assuming(life.now)
     changes = [("ledger/c1", life.now.key, None), ("nodes/c1", "n1", row(NODE))]
     view.take(ReadRows(changes=changes, version=9), (), life.at + S)
-    assert view.clusters["c1"].states["n1"].free[GPU] == 32
+    assert view.clusters["c1"].free("n1")[GPU] == 32
 
 
 @pytest.mark.parametrize("after", [pytest.param(1, id="at once"), pytest.param(9_000, id="nine seconds later")])
@@ -58,7 +58,7 @@ def test_a_placement_that_was_sent_back_gives_up_its_room_at_the_first_look_afte
     wanted = view.wants((), back.at + 100)
     assert wanted.rows == {decision.JOBS: [back.id]}
     view.take(ReadRows(rows={(decision.JOBS, back.id): row(back)}, version=2), (), back.at + 100)
-    assert view.clusters["c1"].states["n1"].free[GPU] == 32
+    assert view.clusters["c1"].free("n1")[GPU] == 32
 
 
 def test_a_placement_that_was_sent_back_and_reserved_where_another_scheduler_chose_gives_up_its_room() -> None:
@@ -66,4 +66,4 @@ def test_a_placement_that_was_sent_back_and_reserved_where_another_scheduler_cho
     view = assuming(job)
     there = Node("n7", {GPU: 32, "pods": 110}, holds={job.key: {GPU: 32}})
     view.take(ReadRows(changes=[("nodes/c2", "n7", row(there))], version=9), (), job.at + S)
-    assert view.clusters["c1"].states["n1"].free[GPU] == 32
+    assert view.clusters["c1"].free("n1")[GPU] == 32

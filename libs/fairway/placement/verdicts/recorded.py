@@ -5,15 +5,20 @@ from typing import Any
 import msgspec
 import numpy as np
 from msgspec import Raw, Struct
+from msgspec.structs import astuple
 
-from fairway.placement.columns.cluster_scores import Column
+from fairway.placement.loops.layout import FITTING, ROWS, SCORE
+from fairway.placement.loops.packing import ANSWER, FIRST_ROW, pack
 from fairway.placement.policy_rules import Answer
 from fairway.placement.verdicts.sentences import sentence
-from fairway.placement.verdicts.table import FITS, NUMBERS, SCORES, VerdictTable
+from fairway.placement.verdicts.table import FAMILIES, NUMBERS, SCORES, VerdictTable
 from fairway.placement.verdicts.verdict import ClusterVerdict
 from fairway.wire import jobs as wire
 
 _encode = msgspec.json.Encoder().encode
+Column = int | memoryview
+# A number has at most eight bytes, and before each column stands how many.
+_MOST_BYTES = 8
 
 
 class _Found(Struct, omit_defaults=True):
@@ -21,28 +26,55 @@ class _Found(Struct, omit_defaults=True):
 
     clusters: Raw
     answers: list[Answer]
-    answer: Any
-    numbers: dict[str, dict[str, Any]]
-    scores: dict[str, Any]
+    answer: Column
+    numbers: dict[str, dict[str, Column]]
+    scores: dict[str, Column]
+    weights: tuple[int, ...]
 
 
 def recorded(verdict_table: VerdictTable) -> Raw:
-    """Every cluster's verdict and scores."""
-    used = np.bincount(verdict_table.answer, minlength=len(verdict_table.answers)).nonzero()[0]
-    answers = [verdict_table.answers[index] for index in used.tolist()]
-    place = np.zeros(len(verdict_table.answers), np.int64)
-    place[used] = np.arange(len(used))
-    numbers = {
-        family: {name: _column(one) for name, one in columns.items() if name not in SCORES}
-        for family, columns in verdict_table.columns.items()
-    }
-    scores = {name: _column(one) for name, one in verdict_table.columns.get(FITS, {}).items() if name in SCORES}
-    answer = 0 if len(answers) == 1 else place[verdict_table.answer].tolist()
-    return Raw(_encode(_Found(verdict_table.names.written, answers, answer, numbers, scores)))
+    """Every cluster's verdict and scores. The weighted sum of these is left out: it follows from them."""
+    said = verdict_table.said
+    number = np.zeros(len(verdict_table.answers), np.int64)
+    same = np.empty(FIRST_ROW + ROWS, np.int64)
+    into = np.empty((FIRST_ROW + ROWS) * (_MOST_BYTES * len(verdict_table) + 1), np.uint8)
+    pack(said, said.counts[_COUNTS] * _READ, number, same, into)
+    columns = _columns(same.tolist(), into.data)
+    counts = said.counts.tolist()
+    numbers: dict[str, dict[str, Column]] = {}
+    for kind, family in FAMILIES.items():
+        if counts[family.count]:
+            numbers[kind] = {name: columns[FIRST_ROW + row] for name, row in _NUMBERS[kind]}
+            if family.constant:
+                numbers[kind][family.constant] = verdict_table.constants[family.constant]
+    scores: dict[str, Column] = {}
+    weights: tuple[int, ...] = ()
+    if counts[FITTING]:
+        scores = {name: columns[FIRST_ROW + row] for name, row in _SCORES}
+        weights = astuple(verdict_table.weights)
+    answers = [answer for answer, one in zip(verdict_table.answers, number.tolist(), strict=True) if one >= 0]
+    return Raw(_encode(_Found(verdict_table.names.written, answers, columns[ANSWER], numbers, scores, weights)))
 
 
-def _column(one: Column) -> int | list[int]:
-    return one if isinstance(one, int) else one.tolist()
+def _columns(same: list[int], into: memoryview) -> list[Column]:
+    columns: list[Column] = []
+    end = 0
+    for one in same:
+        if one >= 0:
+            columns.append(one)
+        else:
+            begin, end = end, end - one - 1
+            columns.append(into[begin:end])
+    return columns
+
+
+# By kind of answer, and by name, where the numbers lie; and what has to be read of each row.
+_NUMBERS = {
+    kind: [(one, row) for one, row in each.rows.items() if one not in SCORES] for kind, each in FAMILIES.items()
+}
+_SCORES = [(name, row) for name, row in FAMILIES["fits"].rows.items() if name in SCORES and row != SCORE]
+_COUNTS = np.array([family.count for family in FAMILIES.values() for _ in family.rows], np.int64)
+_READ = np.array([int(row != SCORE) for row in range(ROWS)], np.int64)
 
 
 def words(verdict: wire.Verdict, asks: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import repeat
 from typing import Any
 
 import msgspec
@@ -10,32 +9,53 @@ import numpy as np
 from msgspec import Raw
 from numpy.typing import NDArray
 
-from fairway.placement.columns.change_log import Numbers
-from fairway.placement.columns.cluster_scores import Column
+from fairway.placement.engine.change_log import Numbers
+from fairway.placement.loops.layout import (
+    AGE,
+    BEST,
+    BY_NODE,
+    COUNTS,
+    FITTING,
+    KEPT_AWAY,
+    LEFT,
+    OLD,
+    ROWS,
+    SHORT,
+    SHORT_BY_NODE,
+    USED,
+    Said,
+)
 from fairway.placement.policy_rules import Answer
-from fairway.placement.scores import Score
+from fairway.placement.scores import Score, Weights
 from fairway.placement.verdicts.verdict import ClusterVerdict
 from fairway.wire.reasons import Code
 from fairway.wire.spec import KINDS
 
 SCORES = Score.__struct_fields__
 NUMBERS = ClusterVerdict.__struct_fields__[3:-1]
-FITS = "fits"
-SHORT = "short"
-STALE = "stale"
-AVOIDED = "avoided"
-# Which numbers an answer comes with; other codes come with none.
-FIELDS = {
-    FITS: ("needed", "by_node", *SCORES),
-    SHORT: ("needed", "by_node", "by_sum", "at_most", "nodes", "closed"),
-    STALE: ("age", "limit"),
-    AVOIDED: ("left", "until"),
+
+
+class Family:
+    """Answers that come with the same numbers: the place of their `count` among the counts, and the names of their rows
+    from `first` on. `constant` is the number that is the same for all of a choice."""
+
+    def __init__(self, count: int, first: int, rows: tuple[str, ...], constant: str) -> None:
+        self.count = count
+        self.rows = {name: first + at for at, name in enumerate(rows)}
+        self.constant = constant
+
+
+# By the kind of answer. Answers of other kinds come with no numbers.
+FAMILIES = {
+    "fits": Family(FITTING, BY_NODE, ("by_node", *SCORES), "needed"),
+    "short": Family(SHORT, SHORT_BY_NODE, ("by_node", "by_sum", "at_most", "nodes", "closed"), "needed"),
+    "stale": Family(OLD, AGE, ("age",), "limit"),
+    "avoided": Family(KEPT_AWAY, LEFT, ("left", "until"), ""),
 }
-Columns = dict[str, dict[str, Column]]
 
 
 class Names:
-    """The clusters of a fleet in order, and that as it is written in a record; shared by all sheets until a cluster
+    """The clusters of a fleet in order, and that as it is written in a record; shared by all tables until a cluster
     comes or goes."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -45,87 +65,109 @@ class Names:
 
 
 class VerdictTable:
-    """`answer` says for each cluster which of `answers` is its own. `columns` has the numbers of each family: those of
-    its clusters in order, or one that holds for all of them. `best` is the place of the best cluster that fits."""
+    """`said.answer` says for each cluster which of `answers` is its own. `constants` are the numbers that all clusters
+    were asked with, `weights` those of the scores."""
 
     def __init__(
-        self, names: Names, answers: Sequence[Answer], answer: Numbers, columns: Columns, best: int | None = None
+        self, names: Names, answers: Sequence[Answer], said: Said, constants: Mapping[str, int], weights: Weights
     ) -> None:
         self.names = names
         self.answers = answers
-        self.answer = answer
-        self.columns = columns
-        self.best = best
+        self.said = said
+        self.constants = constants
+        self.weights = weights
 
     def __len__(self) -> int:
-        return len(self.answer)
+        return len(self.said.answer)
 
     def __iter__(self) -> Iterator[ClusterVerdict]:
-        numbers = {
-            family: {name: repeat(one) if isinstance(one, int) else iter(one.tolist()) for name, one in columns.items()}
-            for family, columns in self.columns.items()
-        }
-        for name, which in zip(self.names.names, self.answer.tolist(), strict=True):
+        seen = dict.fromkeys(FAMILIES, 0)
+        for name, which in zip(self.names.names, self.said.answer.tolist(), strict=True):
             code, about = self.answers[which]
-            own = numbers.get(KINDS.get(code, ""), {})
-            yield verdict(name, code, about, {one: next(values) for one, values in own.items()})
+            kind = KINDS.get(code, "")
+            yield _verdict(name, code, about, self._numbers(kind, seen.get(kind, 0)))
+            if kind:
+                seen[kind] += 1
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, VerdictTable) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]  # it compares by content, which nobody looks up
 
+    @property
+    def best(self) -> int | None:
+        """The place of the best cluster that fits."""
+        best = int(self.said.counts[BEST])
+        return best if best >= 0 else None
+
+    def filled(self) -> tuple[list[int], list[int]]:
+        """Of one shape: the nodes of the best cluster by their places in it, and the pods on each."""
+        used = int(self.said.counts[USED])
+        return self.said.at[:used].tolist(), self.said.pods[:used].tolist()
+
     def at(self, index: int) -> ClusterVerdict:
         """One cluster's verdict."""
-        code, about = self.answers[int(self.answer[index])]
-        family = KINDS.get(code, "")
-        place = int(self.of(family)[:index].sum())
-        numbers = {
-            name: one if isinstance(one, int) else int(one[place]) for name, one in self.columns.get(family, {}).items()
-        }
-        return verdict(self.names.names[index], code, about, numbers)
+        code, about = self.answers[int(self.said.answer[index])]
+        kind = KINDS.get(code, "")
+        return _verdict(self.names.names[index], code, about, self._numbers(kind, int(self.of(kind)[:index].sum())))
+
+    def _numbers(self, kind: str, place: int) -> dict[str, int]:
+        if not kind:
+            return {}
+        family = FAMILIES[kind]
+        constant = {family.constant: self.constants[family.constant]} if family.constant else {}
+        return constant | {name: int(self.said.numbers[row, place]) for name, row in family.rows.items()}
 
     def codes(self, *codes: Code) -> NDArray[np.bool_]:
         """Which clusters answered with one of these."""
-        return np.array([code in codes for code, _ in self.answers], np.bool_)[self.answer]
+        return np.array([code in codes for code, _ in self.answers], np.bool_)[self.said.answer]
 
-    def of(self, family: str) -> NDArray[np.bool_]:
-        """Which clusters have the numbers of this family."""
-        return self.codes(*(code for code, one in KINDS.items() if one == family))
+    def of(self, kind: str) -> NDArray[np.bool_]:
+        """Which clusters have the numbers of this kind of answer."""
+        return self.codes(*(code for code, one in KINDS.items() if one == kind))
 
     def row(self, name: str) -> Numbers:
         """One number of every cluster, 0 where it has none of that name."""
         row = np.zeros(len(self), np.int64)
-        for family, columns in self.columns.items():
-            if name in columns:
-                row[self.of(family)] = columns[name]
+        for kind, family in FAMILIES.items():
+            if name in family.rows:
+                row[self.of(kind)] = self.said.numbers[family.rows[name], : self.said.counts[family.count]]
         return row
 
     def after(self, before: "VerdictTable", keep: NDArray[np.bool_]) -> "VerdictTable":
-        """This one, with what `before` said where `keep` says so; both of the same clusters."""
+        """This one, with what `before` said where `keep` says so; both of the same clusters and the same gang."""
         answers = [*self.answers, *before.answers]
-        answer = np.where(keep, before.answer + len(self.answers), self.answer)
-        every = dict.fromkeys(name for fields in FIELDS.values() for name in fields)
-        rows = {name: np.where(keep, before.row(name), self.row(name)) for name in every}
-        return gathered(self.names, answers, answer, rows)
+        said = blank(len(self))
+        said.answer[:] = np.where(keep, before.said.answer + len(self.answers), self.said.answer)
+        said.counts[:] = self.said.counts
+        merged = VerdictTable(self.names, answers, said, self.constants, self.weights)
+        for kind, family in FAMILIES.items():
+            members = merged.of(kind)
+            said.counts[family.count] = members.sum()
+            for name, row in family.rows.items():
+                said.numbers[row, : said.counts[family.count]] = np.where(keep, before.row(name), self.row(name))[
+                    members
+                ]
+        return merged
 
 
-def gathered(names: Names, answers: Sequence[Answer], answer: Numbers, rows: Mapping[str, Numbers]) -> VerdictTable:
-    """A sheet of numbers that are there for every cluster."""
-    verdict_table = VerdictTable(names, answers, answer, {})
-    for family, fields in FIELDS.items():
-        members = verdict_table.of(family)
-        if members.any():
-            verdict_table.columns[family] = {name: rows[name][members] for name in fields}
-    return verdict_table
+def blank(clusters: int, nodes: int = 0) -> Said:
+    """To be written by the loops, with room for so many nodes of the best cluster; counts are zero."""
+    return Said(
+        np.empty(clusters, np.int64),
+        np.empty((ROWS, clusters), np.int64),
+        np.zeros(COUNTS, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+    )
 
 
 @cache
 def empty() -> VerdictTable:
-    return VerdictTable(Names(()), (), np.zeros(0, np.int64), {})
+    return VerdictTable(Names(()), (), blank(0), {}, Weights())
 
 
-def verdict(cluster: str, code: Code, about: str, numbers: Mapping[str, int]) -> ClusterVerdict:
+def _verdict(cluster: str, code: Code, about: str, numbers: Mapping[str, int]) -> ClusterVerdict:
     """A verdict of its parts: the scores are among the numbers."""
     own: dict[str, Any] = {name: numbers[name] for name in NUMBERS if name in numbers}
     return ClusterVerdict(

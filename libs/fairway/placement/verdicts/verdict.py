@@ -8,15 +8,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from fairway.placement.bin_packing import attempt, certain
-from fairway.placement.cluster import ClusterView
-from fairway.placement.fit import shortfall
-from fairway.placement.scores import Score, Weights, score
-from fairway.placement.shapes import Demand
+from fairway.placement.scores import Score, Weights
 from fairway.wire.reasons import Code
-
-# Verdicts kept per cluster; a fleet of tens of shapes and a few gang sizes needs no more.
-MOST_REMEMBERED = 256
 
 
 class Context(Struct, frozen=True):
@@ -52,27 +45,3 @@ class ClusterVerdict(Struct, frozen=True, omit_defaults=True):
     left: int = 0
     until: int = 0
     score: Score | None = None
-
-
-def room(view: ClusterView, demand: Demand, weights: Weights) -> ClusterVerdict:
-    """Whether a gang of any shapes has room, rules and time aside; remembered until the cluster's nodes change."""
-    key = demand, weights
-    known: ClusterVerdict | None = view.memo.get(key)
-    if known is None:
-        if len(view.memo) >= MOST_REMEMBERED:
-            view.memo.clear()
-        known = view.memo[key] = _room(view, demand, weights)
-    return known
-
-
-def _room(view: ClusterView, demand: Demand, weights: Weights) -> ClusterVerdict:
-    rows = [view.row(part.shape) for part in demand.parts]
-    fitting = certain(rows, demand)
-    if fitting is None:
-        fitting = attempt(view, rows, [part.needed for part in demand.parts]) is not None
-    if fitting:
-        grade = score(rows, demand, weights)
-        return ClusterVerdict(view.name, Code.FITS, "", demand.needed, demand.needed, score=grade)
-    short = shortfall(view, demand)
-    pods = short.needed, short.by_node, short.by_sum, short.at_most
-    return ClusterVerdict(view.name, short.code, short.lacking, *pods, short.nodes, short.closed)

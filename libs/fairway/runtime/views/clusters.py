@@ -11,6 +11,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.reservations import Hold
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
+from fairway.runtime.compiled_placement import prepare
 from fairway.runtime.ports import ReadRows, Row, Wanted
 from fairway.runtime.service import Remembered
 from fairway.runtime.views import row_cache
@@ -44,6 +45,7 @@ class FleetMemory(JobsMemory[object]):
 
     def __init__(self) -> None:
         super().__init__()
+        prepare()
         self.clusters = Fleet()
         self.ledger: dict[str, dict[str, Hold]] = {}
         self.row_revs: dict[tuple[str, str], int] = {}
@@ -109,14 +111,13 @@ class FleetMemory(JobsMemory[object]):
         if node is None and cluster not in self.clusters:
             return  # the cluster has left
         view = self.cluster(cluster)
-        known = view.states.get(name)
-        if known is not None and known.node is node:
+        if node is not None and view.by_name.get(name) is node:
             return  # what was written here comes back with the changes
         if node is not None:
             view.put(node)
             for key in self.assumed.keys() & node.holds.keys():
                 self._release(key)  # reserved: the row counts it from now on, here or where another scheduler chose
-        elif name in view.nodes:
+        elif name in view.by_name:
             view.remove(name)
 
     def _set_hold(self, cluster: str, key: str, hold: Hold | None) -> None:
@@ -171,8 +172,8 @@ class FleetMemory(JobsMemory[object]):
         for name, view in self.clusters.items():
             yield Remembered(decision.CLUSTERS, name, view.info, self.row_revs.get((decision.CLUSTERS, name), 0))
             table = decision.nodes(name)
-            for state in view.states.values():
-                yield Remembered(table, state.node.name, state.node, self.row_revs.get((table, state.node.name), 0))
+            for node in view.by_name.values():
+                yield Remembered(table, node.name, node, self.row_revs.get((table, node.name), 0))
         for name, holds in self.ledger.items():
             table = decision.ledger(name)
             for key, hold in holds.items():

@@ -1,1 +1,0 @@
-"""All clusters of a fleet at once, in numpy columns."""

@@ -1,0 +1,160 @@
+"""The machine code of the loops: compiled when Fairway is installed, kept beside them and loaded by every process.
+
+The compiler's own cache sees neither changes in other files nor that code was made for another processor: here all code
+lies in one folder whose name is a digest of every source of the loops, of the versions, and of the processor that it is
+made for, which is the same for all machines of one architecture.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.extending import register_jitable
+
+from fairway.placement.loops.compiled import INNER, LOOPS, Loop
+from fairway.placement.loops.signatures import signature
+
+# Any of the architecture, without what only newer ones have: the code may be made on one machine and run on another.
+PROCESSOR = "x86-64" if platform.machine() == "x86_64" else "generic"
+_SOURCES = Path(__file__).parent
+_KEPT = "__compiled__"
+_COMPLETE = "complete"
+
+config.CPU_NAME = PROCESSOR
+config.CPU_FEATURES = ""
+
+
+def key() -> str:
+    """What the code depends on, as a name."""
+    made_with = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, platform.machine(), PROCESSOR)
+    digest = sha256(repr(made_with).encode())
+    for source in sorted(_SOURCES.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    return digest.hexdigest()[:32]
+
+
+def places() -> tuple[Path, ...]:
+    """Where the code may lie: beside its sources, and where those may not be written, in the user's cache."""
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return _SOURCES / _KEPT, own / "fairway" / "placement"
+
+
+def load() -> str:
+    """From now on loops run compiled; otherwise says why not, and all run as they are written. Never compiles."""
+    name = key()
+    found = [place / name for place in places() if (place / name / _COMPLETE).exists()]
+    if not found:
+        return f"no machine code of {name} in {' or '.join(str(place) for place in places())}"
+    try:
+        made = {one: _loaded(one, found[0]) for one in _loops()}
+    except Exception as error:  # whatever a damaged file makes of itself
+        shutil.rmtree(found[0], ignore_errors=True)
+        return f"the machine code in {found[0]} cannot be read: {error or type(error).__name__}"
+    for one, run in made.items():
+        one.run = run
+    return ""
+
+
+def build() -> Path:
+    """Compiles all loops (some 20 s) into the first place that can be written, unless that was done."""
+    name = key()
+    for place in places():
+        if (place / name / _COMPLETE).exists():
+            return place / name
+    errors = []
+    for place in places():
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            return _built(place, name)
+        except OSError as error:
+            errors.append(str(error))
+    raise OSError(f"no place for the machine code of placement: {'; '.join(errors)}")
+
+
+def build_apart() -> str:
+    """The same in a process of its own, at the lowest priority; says what went wrong, if anything did."""
+    command = [sys.executable, "-m", __spec__.parent + ".build"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=lambda: os.nice(19) and None)
+    return "" if run.returncode == 0 else run.stderr.strip()[-500:] or f"the compiler ended with {run.returncode}"
+
+
+def _built(place: Path, name: str) -> Path:
+    """Whoever is first has made it."""
+    folder = Path(tempfile.mkdtemp(dir=place, prefix=f".{name}-"))
+    try:
+        for one in _loops():
+            _dispatcher(one, folder).compile(signature(one.written))
+        (folder / _COMPLETE).touch()
+        folder.chmod(0o755)
+        if not (place / name).exists():
+            folder.rename(place / name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return place / name
+
+
+@cache
+def _loops() -> tuple[Loop[Any, Any], ...]:
+    for module in ("room", "filling", "several", "judging", "judging_several", "packing"):
+        import_module(f"{__spec__.parent}.{module}")
+    for function in INNER:
+        register_jitable(error_model="numpy", forceinline=True)(function)
+    return tuple(LOOPS.values())
+
+
+def _loaded(one: Loop[Any, Any], folder: Path) -> Any:
+    dispatcher = _dispatcher(one, folder)
+    code = dispatcher._cache.load_overload(signature(one.written), dispatcher.targetctx)
+    if code is None:
+        raise ValueError(f"{one.written.__name__} is missing")
+    dispatcher.add_overload(code)
+    dispatcher.disable_compile()
+    return dispatcher
+
+
+def _dispatcher(one: Loop[Any, Any], folder: Path) -> Any:
+    dispatcher = numba.njit(one.written, error_model="numpy", _nrt=False)
+    dispatcher._cache = _cache(folder)(one.written)
+    return dispatcher
+
+
+def _cache(folder: Path) -> type[FunctionCache]:
+    """The compiler's cache, in our folder: the name of the folder says all that has to agree."""
+
+    class Here(_CacheLocator):  # type: ignore[misc]  # the compiler has no types
+        def __init__(self, function: Any, file: str) -> None:
+            self._py_file = file
+
+        def get_cache_path(self) -> str:
+            return str(folder)
+
+        def get_source_stamp(self) -> str:
+            return folder.name if not folder.name.startswith(".") else folder.name[1:].rpartition("-")[0]
+
+        def get_disambiguator(self) -> str:
+            return PROCESSOR
+
+        @classmethod
+        def from_function(cls, function: Any, file: str) -> "Here":
+            return cls(function, file)
+
+    class Code(CompileResultCacheImpl):  # type: ignore[misc]  # the compiler has no types
+        _locator_classes = (Here,)
+
+    class Cache(FunctionCache):  # type: ignore[misc]  # the compiler has no types
+        _impl_class = Code
+
+    return Cache
