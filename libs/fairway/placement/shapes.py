@@ -99,18 +99,20 @@ def ask(workload: Workload) -> Ask:
     The gang is `gang_minimum` pods (at least 1, at most all). Each pod set's share of it is taken in manifest
     order: a set is complete before the next one counts, so a launcher or master listed first is always in.
     """
-    left = min(max(workload.gang_minimum, 1), workload.pods)
-    needed_in_all = left
+    known = [(pods.name, pods.count, shape(pods)) for pods in workload.pod_sets if pods.count > 0]
+    return _ask(tuple(known), workload.gang_minimum)
+
+
+@lru_cache(maxsize=4096)
+def _ask(pod_sets: tuple[tuple[str, int, Shape], ...], minimum: int) -> Ask:
+    left = needed_in_all = min(max(minimum, 1), sum([count for _, count, _ in pod_sets]))
     needed: dict[Shape, int] = {}
     sets: dict[Shape, tuple[tuple[str, int], ...]] = {}
-    for pods in workload.pod_sets:
-        if pods.count <= 0:
-            continue
-        key = shape(pods)
-        share = min(pods.count, left)
+    for name, count, key in pod_sets:
+        share = min(count, left)
         left -= share
         needed[key] = needed.get(key, 0) + share
-        sets[key] = (*sets.get(key, ()), (pods.name, pods.count))
+        sets[key] = (*sets.get(key, ()), (name, count))
     return Ask(
         Demand(
             tuple([Part(key, needed[key], sum([count for _, count in named])) for key, named in sets.items()]),

@@ -48,7 +48,7 @@ def survey(engine: Engine, demand: Demand, wanted: WantedClusters, context: Cont
     )
     said = _asked(engine, demand, question)
     constants = {"needed": demand.needed, "limit": context.stale_after}
-    return VerdictTable(engine.names, (*_answers(names), *rules.answers), said, constants, context.weights)
+    return VerdictTable(engine.names, (_answers(names), rules.answers), said, constants, context.weights)
 
 
 def room_of(engine: Engine, slot: int, demand: Demand) -> VerdictTable:
@@ -59,7 +59,7 @@ def room_of(engine: Engine, slot: int, demand: Demand) -> VerdictTable:
     pods = (demand.needed, demand.parts[0].wanted if demand.parts else 0)
     question = Question(order, none, _NO_RULES, none + 1, none, _weights(Weights()), 1, 1, len(names), *pods)
     said = _asked(engine, demand, question)
-    return VerdictTable(Names(("",)), _answers(names), said, {"needed": demand.needed}, Weights())
+    return VerdictTable(Names(("",)), (_answers(names), ()), said, {"needed": demand.needed}, Weights())
 
 
 def _asked(engine: Engine, demand: Demand, question: Question) -> Said:

@@ -73,16 +73,12 @@ def nodes_filled(arrays: Arrays, shape: ShapeAsked, slot: int, amount: int) -> i
 
 @inner
 def _nodes_of(arrays: Arrays, shape: ShapeAsked, slot: int, sort: int, amount: int) -> int:
-    if amount <= 1:
-        return amount
-    tally = shape.tally
-    last = tally.shape[2] - 1
-    size = min(arrays.facts[shape.k, slot, TOP + sort], last)
-    while tally[slot, sort, size] == 0:
-        size -= 1
-    if size == last:
+    size = arrays.facts[shape.k, slot, TOP + sort]
+    if size >= shape.tally.shape[2] - 1:
         return _untallied(arrays, shape, slot, sort, amount)
-    arrays.facts[shape.k, slot, TOP + sort] = size
+    if amount <= size:
+        return min(amount, 1)
+    tally = shape.tally
     nodes = 0
     while tally[slot, sort, size] * size < amount:
         nodes += tally[slot, sort, size]

@@ -34,7 +34,7 @@ KEPT_OUT, CLOSED, OPEN = 0, 1, 2
 NONE, PLAIN, MIXED = 0, 1, 2
 
 # Of a shape by slot: pods that fit now, those of them on plain nodes, pods on the empty cluster and on its largest
-# node, and at least as many as the most pods on one plain and, behind it, on one mixed node now.
+# node, and the most on one plain and, behind it, on one mixed node now, or more where nodes are no longer told apart.
 TOTAL, ON_PLAIN, EVER, LARGEST, TOP = range(5)
 FACTS = 6
 # Nodes are tallied by how many pods of a shape they take; those that take so many or more share the last place.

@@ -9,21 +9,25 @@ FIRST_ROW = 1
 
 
 @loop
-def pack(said: Said, held: Int1, number: Int1, same: Int1, into: Byte1) -> None:
+def pack(said: Said, count_of: Int1, answers: Int1, same: Int1, into: Byte1) -> int:
     """Writes a column behind the other: how many bytes a number has, then the numbers in so many bytes each, the lowest
     first.
 
-    `held`: how many numbers each row has. `number`: in: zeros, one for each possible answer; out: which number an
-    answer that was given has among those, the others -1. `same`: by column what all its numbers are, or minus one
-    less the bytes that were written.
+    `count_of`: which of the counts says how many numbers a row has, or -1 where nobody reads it. `same`: by column what
+    all its numbers are, or minus one less the bytes that were written. `answers`: room for twice as many as there may
+    be; the first half gets those that were given, in order, and the answers in the record count in these. Returns how
+    many.
     """
+    number = answers[len(answers) // 2 :]
+    number[:] = 0
     for at in range(len(said.answer)):
         number[said.answer[at]] = 1
     used = 0
     for answer in range(len(number)):
-        given = number[answer]
-        number[answer] = used if given else -1
-        used += given
+        if number[answer]:
+            number[answer] = used
+            answers[used] = answer
+            used += 1
     end = 0
     same[ANSWER] = 0
     if used > 1:
@@ -33,12 +37,14 @@ def pack(said: Said, held: Int1, number: Int1, same: Int1, into: Byte1) -> None:
         for at in range(len(said.answer)):
             end = write(number[said.answer[at]], size, into, end)
         same[ANSWER] = -1 - end
-    for row in range(len(held)):
+    for row in range(len(count_of)):
+        held = said.counts[count_of[row]] if count_of[row] >= 0 else 0
         begin = end
-        end = _pack_row(said, row, held[row], into, end)
+        end = _pack_row(said, row, held, into, end)
         same[FIRST_ROW + row] = begin - end - 1
-        if begin == end and held[row]:
+        if begin == end and held:
             same[FIRST_ROW + row] = said.numbers[row, 0]
+    return used
 
 
 @inner

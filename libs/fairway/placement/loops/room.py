@@ -43,12 +43,16 @@ def room(amounts: Int2, position: int, columns: Int1, asks: Int1) -> int:
 def recount(arrays: Arrays, shape: ShapeAsked, positions: Int1) -> None:
     """Counts anew on nodes whose free amounts changed. A position may be there twice, and nobody's by now."""
     for position in positions:
-        slot = arrays.home[position]
-        place = position - arrays.start[slot]
-        if arrays.kind[shape.k, position] != NONE and 0 <= place < arrays.size[slot]:
+        if arrays.kind[shape.k, position] != NONE:
             fit = room(arrays.free, position, shape.columns, shape.asks)
-            if fit != arrays.pods[shape.k, position]:
+            if fit != arrays.pods[shape.k, position] and _is_of_a_node(arrays, position):
                 move(arrays, shape, position, fit)
+
+
+@inner
+def _is_of_a_node(arrays: Arrays, position: int) -> bool:
+    slot = arrays.home[position]
+    return 0 <= position - arrays.start[slot] < arrays.size[slot]
 
 
 @loop
@@ -111,5 +115,7 @@ def move(arrays: Arrays, shape: ShapeAsked, position: int, fit: int) -> None:
         shape.tally[slot, sort, min(before, last)] -= 1
     if fit > 0:
         shape.tally[slot, sort, min(fit, last)] += 1
-        top = arrays.facts[shape.k, slot, TOP + sort]
-        arrays.facts[shape.k, slot, TOP + sort] = max(top, fit)
+    top = max(arrays.facts[shape.k, slot, TOP + sort], fit)
+    while top > 0 and shape.tally[slot, sort, min(top, last)] == 0:
+        top = min(top, last) - 1
+    arrays.facts[shape.k, slot, TOP + sort] = top

@@ -35,25 +35,25 @@ class _Found(Struct, omit_defaults=True):
 def recorded(verdict_table: VerdictTable) -> Raw:
     """Every cluster's verdict and scores. The weighted sum of these is left out: it follows from them."""
     said = verdict_table.said
-    number = np.zeros(len(verdict_table.answers), np.int64)
+    answers = np.empty(2 * verdict_table.most_answers, np.int64)
     same = np.empty(FIRST_ROW + ROWS, np.int64)
     into = np.empty((FIRST_ROW + ROWS) * (_MOST_BYTES * len(verdict_table) + 1), np.uint8)
-    pack(said, said.counts[_COUNTS] * _READ, number, same, into)
+    used = pack(said, _COUNT_OF, answers, same, into)
     columns = _columns(same.tolist(), into.data)
     counts = said.counts.tolist()
     numbers: dict[str, dict[str, Column]] = {}
-    for kind, family in FAMILIES.items():
-        if counts[family.count]:
-            numbers[kind] = {name: columns[FIRST_ROW + row] for name, row in _NUMBERS[kind]}
-            if family.constant:
-                numbers[kind][family.constant] = verdict_table.constants[family.constant]
+    for kind, count, constant, rows in _NUMBERS:
+        if counts[count]:
+            numbers[kind] = {name: columns[column] for name, column in rows}
+            if constant:
+                numbers[kind][constant] = verdict_table.constants[constant]
     scores: dict[str, Column] = {}
     weights: tuple[int, ...] = ()
     if counts[FITTING]:
-        scores = {name: columns[FIRST_ROW + row] for name, row in _SCORES}
+        scores = {name: columns[column] for name, column in _SCORES}
         weights = astuple(verdict_table.weights)
-    answers = [answer for answer, one in zip(verdict_table.answers, number.tolist(), strict=True) if one >= 0]
-    return Raw(_encode(_Found(verdict_table.names.written, answers, columns[ANSWER], numbers, scores, weights)))
+    given = [verdict_table.answer(which) for which in answers[:used].tolist()]
+    return Raw(_encode(_Found(verdict_table.names.written, given, columns[ANSWER], numbers, scores, weights)))
 
 
 def _columns(same: list[int], into: memoryview) -> list[Column]:
@@ -63,18 +63,21 @@ def _columns(same: list[int], into: memoryview) -> list[Column]:
         if one >= 0:
             columns.append(one)
         else:
-            begin, end = end, end - one - 1
+            begin = end
+            end -= one + 1
             columns.append(into[begin:end])
     return columns
 
 
-# By kind of answer, and by name, where the numbers lie; and what has to be read of each row.
-_NUMBERS = {
-    kind: [(one, row) for one, row in each.rows.items() if one not in SCORES] for kind, each in FAMILIES.items()
-}
-_SCORES = [(name, row) for name, row in FAMILIES["fits"].rows.items() if name in SCORES and row != SCORE]
-_COUNTS = np.array([family.count for family in FAMILIES.values() for _ in family.rows], np.int64)
-_READ = np.array([int(row != SCORE) for row in range(ROWS)], np.int64)
+def _rows(kind: str, of_scores: bool) -> list[tuple[str, int]]:
+    rows = FAMILIES[kind].rows.items()
+    return [(name, FIRST_ROW + row) for name, row in rows if (name in SCORES) is of_scores and row != SCORE]
+
+
+# Of each kind of answer where its count, its constant number and its columns are.
+_NUMBERS = [(kind, one.count, one.constant, _rows(kind, of_scores=False)) for kind, one in FAMILIES.items()]
+_SCORES = _rows("fits", of_scores=True)
+_COUNT_OF = np.array([-1 if row == SCORE else one.count for one in FAMILIES.values() for row in one.rows.values()])
 
 
 def words(verdict: wire.Verdict, asks: str = "") -> str:

@@ -54,6 +54,9 @@ FAMILIES = {
 }
 
 
+Answers = tuple[Sequence[Answer], Sequence[Answer]]
+
+
 class Names:
     """The clusters of a fleet in order, and that as it is written in a record; shared by all tables until a cluster
     comes or goes."""
@@ -65,14 +68,14 @@ class Names:
 
 
 class VerdictTable:
-    """`said.answer` says for each cluster which of `answers` is its own. `constants` are the numbers that all clusters
-    were asked with, `weights` those of the scores."""
+    """`said.answer` says for each cluster which of `answers` is its own: those of placement, with those of rules behind
+    them. `constants` are the numbers that all clusters were asked with, `weights` those of the scores."""
 
     def __init__(
-        self, names: Names, answers: Sequence[Answer], said: Said, constants: Mapping[str, int], weights: Weights
+        self, names: Names, answers: Answers, said: Said, constants: Mapping[str, int], weights: Weights
     ) -> None:
         self.names = names
-        self.answers = answers
+        self._answers = answers
         self.said = said
         self.constants = constants
         self.weights = weights
@@ -83,7 +86,7 @@ class VerdictTable:
     def __iter__(self) -> Iterator[ClusterVerdict]:
         seen = dict.fromkeys(FAMILIES, 0)
         for name, which in zip(self.names.names, self.said.answer.tolist(), strict=True):
-            code, about = self.answers[which]
+            code, about = self.answer(which)
             kind = KINDS.get(code, "")
             yield _verdict(name, code, about, self._numbers(kind, seen.get(kind, 0)))
             if kind:
@@ -93,6 +96,19 @@ class VerdictTable:
         return isinstance(other, VerdictTable) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]  # it compares by content, which nobody looks up
+
+    @property
+    def most_answers(self) -> int:
+        """So many there may be."""
+        return len(self._answers[0]) + len(self._answers[1])
+
+    def answer(self, which: int) -> Answer:
+        own, others = self._answers
+        return own[which] if which < len(own) else others[which - len(own)]
+
+    @property
+    def answers(self) -> Sequence[Answer]:
+        return (*self._answers[0], *self._answers[1])
 
     @property
     def best(self) -> int | None:
@@ -107,7 +123,7 @@ class VerdictTable:
 
     def at(self, index: int) -> ClusterVerdict:
         """One cluster's verdict."""
-        code, about = self.answers[int(self.said.answer[index])]
+        code, about = self.answer(int(self.said.answer[index]))
         kind = KINDS.get(code, "")
         return _verdict(self.names.names[index], code, about, self._numbers(kind, int(self.of(kind)[:index].sum())))
 
@@ -136,9 +152,9 @@ class VerdictTable:
 
     def after(self, before: "VerdictTable", keep: NDArray[np.bool_]) -> "VerdictTable":
         """This one, with what `before` said where `keep` says so; both of the same clusters and the same gang."""
-        answers = [*self.answers, *before.answers]
+        answers = self.answers, before.answers
         said = blank(len(self))
-        said.answer[:] = np.where(keep, before.said.answer + len(self.answers), self.said.answer)
+        said.answer[:] = np.where(keep, before.said.answer + self.most_answers, self.said.answer)
         said.counts[:] = self.said.counts
         merged = VerdictTable(self.names, answers, said, self.constants, self.weights)
         for kind, family in FAMILIES.items():
@@ -164,7 +180,7 @@ def blank(clusters: int, nodes: int = 0) -> Said:
 
 @cache
 def empty() -> VerdictTable:
-    return VerdictTable(Names(()), (), blank(0), {}, Weights())
+    return VerdictTable(Names(()), ((), ()), blank(0), {}, Weights())
 
 
 def _verdict(cluster: str, code: Code, about: str, numbers: Mapping[str, int]) -> ClusterVerdict:
