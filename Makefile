@@ -6,6 +6,8 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# The loops of placement, compiled; anew after a change of theirs.
+LOOPS := $(VENV)/.compiled
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-real faults slow lint schemas pins digests release bench simulate kubernetes clean
@@ -13,7 +15,7 @@ STAMP := $(VENV)/.installed
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-install: $(STAMP) ## make the environment in .venv (about a minute; the other targets do it when needed)
+install: $(STAMP) $(LOOPS) ## make the environment in .venv (under two minutes; the other targets do it when needed)
 
 demo: install ## submit jobs of nine kinds to an embedded fleet of three clusters (under 90 seconds)
 	@$(BIN)/fairway demo
@@ -72,7 +74,7 @@ simulate: install ## run fleets on a virtual clock, half of them with a hub, on 
 
 clean: ## remove the environment and everything that was built or cached
 	@rm -rf $(VENV) .fairway .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	@find . -name __pycache__ -prune -exec rm -rf {} +
+	@find . \( -name __pycache__ -o -name __compiled__ \) -prune -exec rm -rf {} +
 
 # The build tools come first and from the constraints too: otherwise pip fetches unpinned ones for itself.
 $(STAMP): pyproject.toml libs/fairway/lab/pyproject.toml constraints.txt Makefile
@@ -87,3 +89,8 @@ $(STAMP): pyproject.toml libs/fairway/lab/pyproject.toml constraints.txt Makefil
 	@$(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt --no-build-isolation -e '.[test]' -e libs/fairway/lab
 	@touch $(STAMP)
 	@echo "Done: the command is $(BIN)/fairway"
+
+$(LOOPS): $(STAMP) $(wildcard libs/fairway/placement/loops/*.py)
+	@echo "Compiling placement (half a minute) ..."
+	@$(BIN)/python -m fairway.placement.loops.build
+	@touch $(LOOPS)

@@ -3,7 +3,6 @@
 import itertools
 from collections import Counter
 
-from fairway.placement.shape_index import room
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import PodSet, Workload
+from tests.properties.models.plain_choice import room
 
 AMOUNTS = st.fixed_dictionaries(
     {"cpu": st.integers(0, 8), "gpu.example/a": st.integers(0, 4)}, optional={"pods": st.integers(0, 5)}

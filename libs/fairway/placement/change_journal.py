@@ -71,4 +71,4 @@ class Watch:
         self.nodes: set[str] = set()
         self.infos: set[str] = set()
         self.members = False
-        self.shift: Callable[[ClusterView, int, Shift], None] = lambda *_: None
+        self.shift: Callable[[ClusterView, int, Shift], bool] = lambda *_: False

@@ -57,9 +57,9 @@ def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Cont
         best = found.best
         if best is None:
             continue
-        plan = plan_in(engine, int(engine.order[best]), asked, found)
+        plan = plan_in(engine, int(engine.clusters.order[best]), asked, found)
         if plan is not None:
-            return Choice(engine.names.names[best], plan, verdict_table, asked.demand, affinity.name)
+            return Choice(engine.clusters.names.names[best], plan, verdict_table, asked.demand, affinity.name)
     return Choice("", None, verdict_table, asked.demand, affinity.name)
 
 

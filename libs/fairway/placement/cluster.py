@@ -37,7 +37,6 @@ class ClusterView:
 
     def __init__(self, info: ClusterInfo) -> None:
         self._info = info
-        self.observed_at = info.observed_at
         self._nodes: dict[str, Node] = {}
         self._sorted = True
         self._assumed: dict[str, Assumed] = {}
@@ -55,7 +54,6 @@ class ClusterView:
     @info.setter
     def info(self, info: ClusterInfo) -> None:
         self._info = info
-        self.observed_at = info.observed_at
         for one in self._watches:
             one.infos.add(self.name)
 

@@ -1,7 +1,7 @@
 """The one fit function: can this cluster hold this gang, node by node, and where exactly?
 
 The scheduler asks it on its snapshot, the reserver asks it again on fresh data. Exact for pods of one shape:
-they fit when the sum of the nodes' counts is enough. For several shapes see loops/several.py.
+they fit when the sum of the nodes' counts is enough. For several shapes see loops/bin_packing.py.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from msgspec import Struct
 from fairway.placement.cluster import ClusterView
 from fairway.placement.engine.engine import Engine
 from fairway.placement.engine.gangs import gang_asked
-from fairway.placement.loops.several import placed
+from fairway.placement.loops.bin_packing import placed
 from fairway.placement.shapes import Ask, ask, words
 from fairway.placement.survey import room_of
 from fairway.placement.verdicts.table import VerdictTable

@@ -8,8 +8,8 @@ from msgspec.structs import astuple
 from fairway.placement.engine.change_log import Numbers
 from fairway.placement.engine.engine import Engine
 from fairway.placement.engine.gangs import gang_asked, lacking_names
+from fairway.placement.loops.gang_judging import judge_several
 from fairway.placement.loops.judging import judge
-from fairway.placement.loops.judging_several import judge_several
 from fairway.placement.loops.layout import Question, Said
 from fairway.placement.policy_rules import Answer, WantedClusters
 from fairway.placement.scores import Weights
@@ -34,11 +34,11 @@ def survey(engine: Engine, demand: Demand, wanted: WantedClusters, context: Cont
     rules = engine.rules(wanted)
     names = lacking_names(demand)
     question = Question(
-        engine.order,
+        engine.clusters.order,
         rules.index,
         rules.of_kinds,
-        engine.observed,
-        engine.avoided(context.avoid),
+        engine.clusters.observed,
+        engine.clusters.avoided(context.avoid),
         _weights(context.weights),
         context.now,
         context.stale_after,
@@ -48,7 +48,7 @@ def survey(engine: Engine, demand: Demand, wanted: WantedClusters, context: Cont
     )
     said = _asked(engine, demand, question)
     constants = {"needed": demand.needed, "limit": context.stale_after}
-    return VerdictTable(engine.names, (_answers(names), rules.answers), said, constants, context.weights)
+    return VerdictTable(engine.clusters.names, (_answers(names), rules.answers), said, constants, context.weights)
 
 
 def room_of(engine: Engine, slot: int, demand: Demand) -> VerdictTable:

@@ -95,4 +95,4 @@ def apply(view: ClusterView, what: str, *words: object) -> None:
         case "drop", str() as key:
             view.drop(key)
         case "ask", PodSet() as pods:
-            view.row(shape(pods))
+            view.engine().counts([shape(pods)])

@@ -45,6 +45,7 @@ def test_what_the_image_copies_passes_the_dockerignore() -> None:
         pytest.param(
             0, r"install .*/sbom\.cdx\.json /opt/fairway/share/", True, id="it carries the list of what is in it"
         ),
+        pytest.param(0, r"^RUN \S+ -m fairway\.placement\.loops\.build$", True, id="placement is compiled in it"),
         pytest.param(0, r":latest|^ADD ", False, id="nothing floats"),
     ],
 )

@@ -1,13 +1,8 @@
 """The arrays of a fleet, which get larger as clusters, nodes, resources and shapes come."""
 
-from typing import TypeVar
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fairway.placement.loops.layout import BESIDE, FACTS, PODS, Arrays
-
-A = TypeVar("A", NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8])
 
 
 class FleetArrays:
@@ -24,7 +19,9 @@ class FleetArrays:
             return
         self._sizes |= {name: max(size, 2 * self._sizes[name]) for name, size in short.items()}
         old = self.now
-        self.now = Arrays(*map(_within, self._made(), old))
+        self.now = self._made()
+        for name, array in old._asdict().items():
+            getattr(self.now, name)[tuple(map(slice, array.shape))] = array
         if "resources" in short:  # what stands behind the amounts has moved
             self.now.sums[:] = 0
             self.now.summed[:] = -1
@@ -47,9 +44,3 @@ class FleetArrays:
             facts=np.zeros((shapes, slots, FACTS), np.int64),
             nothing=np.zeros(resources + BESIDE, np.int64),
         )
-
-
-def _within(larger: A, array: A) -> A:
-    """The old values at the beginning of a new array."""
-    larger[tuple(map(slice, array.shape))] = array
-    return larger

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from fairway.placement.engine.change_log import Numbers
-from fairway.placement.loops.layout import Arrays, Gang, Placed, Scratch, ShapeAsked
+from fairway.placement.loops.layout import Arrays, GangAsked, PlacedPods, Scratch, ShapeAsked
 from fairway.placement.shapes import Demand, lead
 
 
@@ -18,11 +18,11 @@ def lacking_names(demand: Demand) -> tuple[str, ...]:
     return ("pods", *names) if len(demand.parts) == 1 else tuple(sorted({"pods", *names}))
 
 
-def gang_asked(demand: Demand, shapes: Sequence[ShapeAsked], arrays: Arrays) -> Gang:
+def gang_asked(demand: Demand, shapes: Sequence[ShapeAsked], arrays: Arrays) -> GangAsked:
     """A gang of several shapes, which are current."""
     parts = demand.parts
     rank = {name: index for index, name in enumerate(lacking_names(demand))}
-    return Gang(
+    return GangAsked(
         k=np.array([shape.k for shape in shapes], np.int64),
         e=np.array([shape.e for shape in shapes], np.int64),
         columns=_table([shape.columns for shape in shapes]),
@@ -49,10 +49,10 @@ def _scratch(parts: int, arrays: Arrays) -> Scratch:
     )
 
 
-def _into(parts: int, arrays: Arrays) -> Placed:
+def _into(parts: int, arrays: Arrays) -> PlacedPods:
     """A node may be filled twice: with the gang, and then with more."""
     size = (parts, 2 * _most_nodes(arrays))
-    return Placed(np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(parts, np.int64))
+    return PlacedPods(np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(parts, np.int64))
 
 
 def _most_nodes(arrays: Arrays) -> int:

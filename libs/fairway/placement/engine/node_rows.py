@@ -4,51 +4,46 @@ Blocks grow by moving to the end. Readers (eligible nodes, counts of shapes) lea
 log of positions, what was touched.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from operator import itemgetter
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 from fairway.domain.resources import Resources
 from fairway.placement.change_journal import Shift
 from fairway.placement.cluster import ClusterView
-from fairway.placement.engine.change_log import ChangeLog, Numbers
+from fairway.placement.engine.change_log import ChangeLog
 from fairway.placement.engine.fleet_arrays import FleetArrays
-from fairway.placement.loops.layout import PODS, UNLISTED
+from fairway.placement.engine.resource_columns import MOST, ResourceColumns
+from fairway.placement.loops.layout import PODS
 from fairway.placement.loops.room import shift
 from fairway.wire.capacity import Node
 
-# More of a resource on one node counts as this much, so that the sum over any cluster stays within 64 bits: 1 PiB.
-MOST = 1 << 50
 _SMALLEST_BLOCK = 8
 # Requests that no node has are looked at with the whole node, so that sums stay within 64 bits.
 _MOST_SHIFTED = 1 << 45
 
 
 class NodeRows:
-    """`names` of a cluster's nodes by slot, as the rows of its block are. `resources` by column; `learned` grows with
-    each new one. `touched` has every position whose amounts changed; `version` grows with every change, and was `deep`
-    at the last one of more than free amounts. Positions up to
-    `used` were given to blocks, `wasted` of them to blocks that were left. No cluster has more nodes than
-    `largest`."""
+    """`names` of a cluster's nodes by slot, as the rows of its block are. `touched` has every position whose amounts
+    changed; `version` grows with every change, and was `deep` at the last one of more than free amounts. Positions up
+    to `used` were given to blocks, `wasted` of them to blocks that were left. No cluster has more nodes than `largest`.
+    """
 
     def __init__(self, arrays: FleetArrays) -> None:
         self.names: list[list[str]] = []
-        self.resources = {"pods": PODS}
-        self.learned = 0
+        self.columns = ResourceColumns()
         self.touched = ChangeLog()
         self.version = self.deep = 0
         self.used = self.wasted = self.largest = 0
         self._arrays = arrays
         self._blocks: list[_Block] = []
-        self._free: list[int] = []
-        self._amounts: Callable[[Mapping[str, int]], Any] = lambda row: (row["pods"],)
 
     def enter(self) -> int:
         """A slot for one more cluster."""
-        if self._free:
-            return self._free.pop()
+        for slot, block in enumerate(self._blocks):
+            if not block.taken:
+                self._blocks[slot] = _Block()
+                return slot
         self.names.append([])
         self._blocks.append(_Block())
         self._arrays.hold(slots=len(self._blocks))
@@ -61,7 +56,7 @@ class NodeRows:
         self._blocks[slot] = _Block()
         self._arrays.now.size[slot] = 0
         self._mark(slot, deep=True)
-        self._free.append(slot)
+        self._blocks[slot].taken = False
 
     def follow(self, clusters: Mapping[int, ClusterView]) -> None:
         """Reads what changed in these clusters, by slot."""
@@ -90,13 +85,13 @@ class NodeRows:
         if block.seen != version or not block.exact:
             return False
         sets = {name: at for at, name in enumerate(dict.fromkeys(one.pods for one in change.slots))}
-        asks = np.zeros((len(sets), len(self.resources)), np.int64)
+        asks = np.zeros((len(sets), len(self.columns)), np.int64)
         for name, at in sets.items():
             for resource, amount in change.requests_of[name].items():
                 if amount > _MOST_SHIFTED:
                     return False
-                if resource in self.resources:
-                    asks[at, self.resources[resource]] = amount
+                if resource in self.columns.by_name:
+                    asks[at, self.columns.by_name[resource]] = amount
         asks[:, PODS] = 1
         moved = [(block.at[one.node], sets[one.pods], change.sign * one.count) for one in change.slots]
         shift(self._arrays.now, asks, np.array(moved, np.int64))
@@ -108,10 +103,10 @@ class NodeRows:
     def _write_free(self, found: Mapping[int, Resources]) -> None:
         """Of nodes that changed; where all is free that was, nobody counts anew."""
         positions = np.array(list(found), np.int64)
-        table = self._table(found.values())
+        table = self.columns.table(found.values())
         free = self._arrays.now.free
-        others = (free[positions, : len(self.resources)] != table).any(axis=1)
-        free[positions, : len(self.resources)] = table
+        others = (free[positions, : len(self.columns)] != table).any(axis=1)
+        free[positions, : len(self.columns)] = table
         self.touched.add(positions[others])
 
     def _mark(self, slot: int, deep: bool) -> None:
@@ -138,48 +133,26 @@ class NodeRows:
         if names:
             positions = list(block.at.values())
             block.exact = self._write(positions, list(view.nodes.values()))
-            free = self._table([view.free(name) for name in names])
-            self._arrays.now.free[positions, : len(self.resources)] = free
+            free = self.columns.table([view.free(name) for name in names])
+            self._arrays.now.free[positions, : len(self.columns)] = free
         self._mark(slot, deep=True)
 
     def _write(self, positions: list[int], nodes: list[Node]) -> bool:
         """What these nodes have in all. False where one has more than can be told."""
-        self._learn(name for node in nodes for name in node.allocatable)
-        table = self._table([node.allocatable for node in nodes])
-        self._arrays.now.whole[positions, : len(self.resources)] = table
+        self.columns.learn(name for node in nodes for name in node.allocatable)
+        self._arrays.hold(resources=len(self.columns))
+        table = self.columns.table([node.allocatable for node in nodes])
+        self._arrays.now.whole[positions, : len(self.columns)] = table
         return bool(table[:, PODS + 1 :].max(initial=0) < MOST)
-
-    def _learn(self, names: Iterable[str]) -> None:
-        """Resources that may not have been met before: nobody has had any of those."""
-        more = dict.fromkeys(name for name in names if name not in self.resources)
-        for name in more:
-            self.resources[name] = len(self.resources)
-        if more:
-            self.learned += 1
-            self._amounts = itemgetter(*self.resources)
-            self._arrays.hold(resources=len(self.resources))
-
-    def _table(self, rows: Collection[Mapping[str, int]]) -> Numbers:
-        """Amounts by row and resource."""
-        try:
-            cells = list(map(self._amounts, rows))
-        except KeyError:  # not every node has every resource
-            missing = [(name, 0 if column else UNLISTED) for name, column in self.resources.items()]
-            cells = [tuple([row.get(name, none) for name, none in missing]) for row in rows]
-        try:
-            table = np.array(cells, np.int64)
-        except OverflowError:
-            table = np.array([[max(-MOST, min(UNLISTED - 1, cell)) for cell in row] for row in cells], np.int64)
-        if table.max() > MOST:
-            table[(table > MOST) & (table != UNLISTED)] = MOST
-        return table
 
 
 class _Block:
     """A cluster's rows: the positions of its nodes, where they begin, how many there is room for, and the version of
-    the cluster that was read. `exact`: no node has more than can be told."""
+    the cluster that was read. `exact`: no node has more than can be told; `taken`: it is of
+    a cluster."""
 
     def __init__(self) -> None:
+        self.taken = True
         self.exact = False
         self.at: dict[str, int] = {}
         self.start = self.room = 0

@@ -77,7 +77,7 @@ class ShapeCounts:
     def _changed(self, one: "_Kept") -> Numbers:
         """Positions whose amounts changed; clusters whose nodes are others now are counted here."""
         rows = self._rows
-        if one.learned != rows.learned:
+        if one.learned != rows.columns.learned:
             one.name_columns(rows)
         if one.seen == rows.version:
             return _NONE
@@ -119,13 +119,13 @@ class _Kept:
     def name_columns(self, rows: NodeRows) -> None:
         """Where in the arrays lies what it asks for, and what it does not ask for."""
         asked = dict(self._requests)
-        besides = [column for name, column in rows.resources.items() if "/" in name and name not in asked]
+        besides = [column for name, column in rows.columns.by_name.items() if "/" in name and name not in asked]
         self.bundle = self.bundle._replace(
-            columns=np.array([rows.resources.get(name, NOBODY_HAS) for name in asked], np.int64),
+            columns=np.array([rows.columns.by_name.get(name, NOBODY_HAS) for name in asked], np.int64),
             asks=np.array([min(amount, UNLISTED) for amount in asked.values()], np.int64),
             besides=np.array(besides, np.int64),
         )
-        self.learned = rows.learned
+        self.learned = rows.columns.learned
 
     def fit_tally(self, slots: int, largest: int) -> bool:
         """Room to tell nodes apart by up to so many pods; True when what was tallied is gone."""
@@ -136,4 +136,4 @@ class _Kept:
         wider = np.zeros((slots, 2, width), np.int32)
         wider[: len(tally), :, : tally.shape[2]] = tally
         self.bundle = self.bundle._replace(tally=wider)
-        return width != tally.shape[2]
+        return bool(width != tally.shape[2])

@@ -7,7 +7,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Loop(Generic[P, R]):
+class CompiledLoop(Generic[P, R]):
     """A function over arrays. `written` is the function itself; `run` is what a call runs."""
 
     def __init__(self, written: Callable[P, R]) -> None:
@@ -19,14 +19,14 @@ class Loop(Generic[P, R]):
 
 
 # By name; and what they call, which is compiled into each of them.
-LOOPS: dict[str, Loop[Any, Any]] = {}
+LOOPS: dict[str, CompiledLoop[Any, Any]] = {}
 INNER: list[Callable[..., Any]] = []
 
 
-def loop(function: Callable[P, R]) -> Loop[P, R]:
+def loop(function: Callable[P, R]) -> CompiledLoop[P, R]:
     """A function that is called from Python; its arguments have the types of its annotations (signatures.py). It makes
     no arrays: what it needs is given to it."""
-    made = LOOPS[function.__qualname__] = Loop(function)
+    made = LOOPS[function.__qualname__] = CompiledLoop(function)
     return made
 
 

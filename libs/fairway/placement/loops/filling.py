@@ -1,11 +1,11 @@
 """Which nodes of a cluster are filled with equal pods: the fewest, the tightest last, big holes left whole."""
 
 from fairway.placement.loops.compiled import inner
-from fairway.placement.loops.layout import MIXED, ON_PLAIN, PLAIN, TOP, Arrays, Byte1, Int1, ShapeAsked
+from fairway.placement.loops.layout import MIXED, ON_PLAIN, PLAIN, TOP, Arrays, Byte1, Int1, ShapeAsked, Small1
 
 
 @inner
-def fill(fits: Int1, kinds: Byte1, amount: int, at: Int1, pods: Int1) -> int:
+def fill(fits: Int1 | Small1, kinds: Byte1, amount: int, at: Int1, pods: Int1) -> int:
     """Puts `amount` pods, or as many as fit, on nodes that take so many each. Nodes with resources that a pod does not
     ask for come last. Writes the places of nodes and the pods on each; returns how many nodes."""
     used = 0
@@ -21,7 +21,7 @@ def fill(fits: Int1, kinds: Byte1, amount: int, at: Int1, pods: Int1) -> int:
 
 
 @inner
-def _fill_equal(fits: Int1, kinds: Byte1, wanted: tuple[int, int], into: tuple[Int1, Int1], used: int) -> int:
+def _fill_equal(fits: Int1 | Small1, kinds: Byte1, wanted: tuple[int, int], into: tuple[Int1, Int1], used: int) -> int:
     """Nodes of one kind: the largest whole while they are needed whole, then the smallest that takes the rest. Equals
     go by name.
 
@@ -44,7 +44,7 @@ def _fill_equal(fits: Int1, kinds: Byte1, wanted: tuple[int, int], into: tuple[I
 
 
 @inner
-def _next_smaller(fits: Int1, kinds: Byte1, kind: int, size: int) -> int:
+def _next_smaller(fits: Int1 | Small1, kinds: Byte1, kind: int, size: int) -> int:
     largest = 0
     for node in range(len(fits)):
         if kinds[node] == kind and largest < fits[node] < size:
@@ -53,7 +53,7 @@ def _next_smaller(fits: Int1, kinds: Byte1, kind: int, size: int) -> int:
 
 
 @inner
-def _tightest(fits: Int1, kinds: Byte1, wanted: tuple[int, int, int], node: int) -> int:
+def _tightest(fits: Int1 | Small1, kinds: Byte1, wanted: tuple[int, int, int], node: int) -> int:
     """The first of the smallest nodes that take so many, if one is smaller than this node of the given size."""
     kind, amount, size = wanted
     best = node

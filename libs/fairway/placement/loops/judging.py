@@ -61,7 +61,8 @@ from fairway.placement.loops.sums import by_sum, take_sums
 def judge(arrays: Arrays, shape: ShapeAsked, positions: Int1, question: Question, said: Said) -> None:
     """A gang of one shape, after what changed at these positions: it fits where the sum over the nodes is enough. The
     best cluster is filled with all pods that fit."""
-    needed, wanted = question.needed, question.wanted
+    needed = question.needed
+    wanted = question.wanted
     recount(arrays, shape, positions)
     begin(said)
     for at in range(len(question.order)):

@@ -11,6 +11,7 @@ Int1 = Annotated[NDArray[np.int64], "int64", 1]
 Int2 = Annotated[NDArray[np.int64], "int64", 2]
 Int3 = Annotated[NDArray[np.int64], "int64", 3]
 Int4 = Annotated[NDArray[np.int64], "int64", 4]
+Small1 = Annotated[NDArray[np.int32], "int32", 1]
 Small2 = Annotated[NDArray[np.int32], "int32", 2]
 Small3 = Annotated[NDArray[np.int32], "int32", 3]
 Byte1 = Annotated[NDArray[np.uint8], "uint8", 1]
@@ -28,10 +29,10 @@ PODS = 0
 NOBODY_HAS = -1
 
 # May a pod be on a node: no; for good, but not now (cordoned, or a passing taint); now.
-KEPT_OUT, CLOSED, OPEN = 0, 1, 2
+KEPT_OUT, CLOSED, OPEN = range(3)
 # A node as a shape sees it: it is closed to it, it has nothing that the pod does not ask for, it has (a GPU that would
 # lie idle).
-NONE, PLAIN, MIXED = 0, 1, 2
+NONE, PLAIN, MIXED = range(3)
 
 # Of a shape by slot: pods that fit now, those of them on plain nodes, pods on the empty cluster and on its largest
 # node, and the most on one plain and, behind it, on one mixed node now, or more where nodes are no longer told apart.
@@ -42,8 +43,8 @@ MOST_TALLIED = 128
 
 # Sums over the nodes that pods may be on, now and for good: amounts by resource, and behind them the nodes, and those
 # of them that do not limit `pods`.
-NOW, FOR_GOOD = 0, 1
-NODES, NODES_UNLISTED = -2, -1
+NOW, FOR_GOOD = range(2)
+NODES, NODES_UNLISTED = range(-2, 0)
 BESIDE = 2
 
 # The scores in the order of `Weights`.
@@ -51,10 +52,10 @@ WHOLE_JOB, SCARCE_GPU, TIGHTNESS, FEWEST_NODES, SPREAD_LOAD = range(5)
 SCORES = 5
 # What is said, a row for each number: of clusters that fit (their scores behind the weighted sum), of those that are
 # short of room, of those whose report is old, of those that are kept away from.
-BY_NODE, SCORE, FIRST_SCORE = 0, 1, 2
+BY_NODE, SCORE, FIRST_SCORE = range(3)
 SHORT_BY_NODE, SHORT_BY_SUM, SHORT_AT_MOST, SHORT_NODES, SHORT_CLOSED = range(7, 12)
 AGE = 12
-LEFT, UNTIL = 13, 14
+LEFT, UNTIL = range(13, 15)
 ROWS = 15
 
 # Answers: these, then those of a lack by code and what is lacking, then those of rules.
@@ -154,7 +155,7 @@ class Scratch(NamedTuple):
     gone: Int2
 
 
-class Placed(NamedTuple):
+class PlacedPods(NamedTuple):
     """Where pods go, by part: the places of nodes in their cluster and how many pods, in the order of filling; `used`
     says how many nodes."""
 
@@ -163,7 +164,7 @@ class Placed(NamedTuple):
     used: Int1
 
 
-class Gang(NamedTuple):
+class GangAsked(NamedTuple):
     """A gang of several shapes, part by part in manifest order. `lengths`: how many of `columns` and `asks` count;
     `ranks`: the place of what may be lacking among all such names, `pods` first. `lead`: the part that decides."""
 
@@ -177,4 +178,4 @@ class Gang(NamedTuple):
     wanted: Int1
     lead: int
     scratch: Scratch
-    into: Placed
+    into: PlacedPods

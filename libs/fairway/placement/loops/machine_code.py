@@ -17,14 +17,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import llvmlite
+import llvmlite  # type: ignore[import-untyped]  # it has no types
 import numba
 import numpy as np
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.extending import register_jitable
 
-from fairway.placement.loops.compiled import INNER, LOOPS, Loop
+from fairway.placement.loops.compiled import INNER, LOOPS, CompiledLoop
 from fairway.placement.loops.signatures import signature
 
 # Any of the architecture, without what only newer ones have: the code may be made on one machine and run on another.
@@ -33,8 +33,13 @@ _SOURCES = Path(__file__).parent
 _KEPT = "__compiled__"
 _COMPLETE = "complete"
 
-config.CPU_NAME = PROCESSOR
-config.CPU_FEATURES = ""
+config.CPU_NAME = PROCESSOR  # type: ignore[attr-defined]  # made from the environment
+config.CPU_FEATURES = ""  # type: ignore[attr-defined]  # made from the environment
+
+# Divisions are never by zero, no array is made and none is kept: that loops count who uses an array costs more than all
+# else that they do, and that they call each other more than what is called.
+_LOOP: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+_INNER: dict[str, Any] = {"error_model": "numpy", "forceinline": True}
 
 
 def key() -> str:
@@ -48,8 +53,10 @@ def key() -> str:
 
 def places() -> tuple[Path, ...]:
     """Where the code may lie: beside its sources, and where those may not be written, in the user's cache."""
-    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return _SOURCES / _KEPT, own / "fairway" / "placement"
+    own = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if own.startswith("~"):  # a user without a home
+        own = tempfile.gettempdir()
+    return _SOURCES / _KEPT, Path(own) / "fairway" / "placement"
 
 
 def load() -> str:
@@ -86,7 +93,7 @@ def build() -> Path:
 
 def build_apart() -> str:
     """The same in a process of its own, at the lowest priority; says what went wrong, if anything did."""
-    command = [sys.executable, "-m", __spec__.parent + ".build"]
+    command = [sys.executable, "-m", "fairway.placement.loops.build"]
     run = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=lambda: os.nice(19) and None)
     return "" if run.returncode == 0 else run.stderr.strip()[-500:] or f"the compiler ended with {run.returncode}"
 
@@ -103,19 +110,23 @@ def _built(place: Path, name: str) -> Path:
             folder.rename(place / name)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    if place == _SOURCES / _KEPT:  # of sources that are no more
+        for old in place.iterdir():
+            if old.name != name and not old.name.startswith("."):
+                shutil.rmtree(old, ignore_errors=True)
     return place / name
 
 
 @cache
-def _loops() -> tuple[Loop[Any, Any], ...]:
-    for module in ("room", "filling", "several", "judging", "judging_several", "packing"):
-        import_module(f"{__spec__.parent}.{module}")
+def _loops() -> tuple[CompiledLoop[Any, Any], ...]:
+    for module in ("room", "filling", "bin_packing", "judging", "gang_judging", "record_columns"):
+        import_module(f"fairway.placement.loops.{module}")
     for function in INNER:
-        register_jitable(error_model="numpy", forceinline=True)(function)
+        register_jitable(**_INNER)(function)
     return tuple(LOOPS.values())
 
 
-def _loaded(one: Loop[Any, Any], folder: Path) -> Any:
+def _loaded(one: CompiledLoop[Any, Any], folder: Path) -> Any:
     dispatcher = _dispatcher(one, folder)
     code = dispatcher._cache.load_overload(signature(one.written), dispatcher.targetctx)
     if code is None:
@@ -125,8 +136,8 @@ def _loaded(one: Loop[Any, Any], folder: Path) -> Any:
     return dispatcher
 
 
-def _dispatcher(one: Loop[Any, Any], folder: Path) -> Any:
-    dispatcher = numba.njit(one.written, error_model="numpy", _nrt=False)
+def _dispatcher(one: CompiledLoop[Any, Any], folder: Path) -> Any:
+    dispatcher = numba.njit(**_LOOP)(one.written)
     dispatcher._cache = _cache(folder)(one.written)
     return dispatcher
 
@@ -134,7 +145,7 @@ def _dispatcher(one: Loop[Any, Any], folder: Path) -> Any:
 def _cache(folder: Path) -> type[FunctionCache]:
     """The compiler's cache, in our folder: the name of the folder says all that has to agree."""
 
-    class Here(_CacheLocator):  # type: ignore[misc]  # the compiler has no types
+    class Here(_CacheLocator):
         def __init__(self, function: Any, file: str) -> None:
             self._py_file = file
 
@@ -151,10 +162,10 @@ def _cache(folder: Path) -> type[FunctionCache]:
         def from_function(cls, function: Any, file: str) -> "Here":
             return cls(function, file)
 
-    class Code(CompileResultCacheImpl):  # type: ignore[misc]  # the compiler has no types
-        _locator_classes = (Here,)
+    class Code(CompileResultCacheImpl):
+        _locator_classes = [Here]  # noqa: RUF012  # as the class that it is of has it
 
-    class Cache(FunctionCache):  # type: ignore[misc]  # the compiler has no types
+    class Cache(FunctionCache):
         _impl_class = Code
 
     return Cache

@@ -36,7 +36,7 @@ def room(amounts: Int2, position: int, columns: Int1, asks: Int1) -> int:
     for at in range(len(asks)):
         if least > 1:
             least = min(least, amounts[position, columns[at]] // asks[at])
-    return max(0, min(least, MOST_PODS))
+    return int(max(0, min(least, MOST_PODS)))
 
 
 @inner
@@ -52,7 +52,7 @@ def recount(arrays: Arrays, shape: ShapeAsked, positions: Int1) -> None:
 @inner
 def _is_of_a_node(arrays: Arrays, position: int) -> bool:
     slot = arrays.home[position]
-    return 0 <= position - arrays.start[slot] < arrays.size[slot]
+    return bool(0 <= position - arrays.start[slot] < arrays.size[slot])
 
 
 @loop

@@ -22,5 +22,6 @@ def _type(hint: Any) -> types.Type:
         return types.Array(getattr(types, scalar), dimensions, "C")
     if isinstance(hint, type) and issubclass(hint, tuple):
         fields = get_type_hints(hint, include_extras=True)
-        return types.NamedTuple([_type(fields[name]) for name in hint._fields], hint)  # type: ignore[attr-defined]  # of a NamedTuple
+        named: Any = hint
+        return types.NamedTuple([_type(fields[name]) for name in named._fields], named)  # type: ignore[no-untyped-call]  # it has no types
     raise TypeError(f"{hint!r} is no type of an argument of a loop")

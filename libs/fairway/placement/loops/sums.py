@@ -13,7 +13,7 @@ from fairway.placement.loops.layout import (
     PODS,
     UNLISTED,
     Arrays,
-    Gang,
+    GangAsked,
     Int1,
     ShapeAsked,
 )
@@ -70,7 +70,7 @@ def _pods(sums: Int1, gone: Int1, columns: Int1, asks: Int1) -> tuple[int, int]:
 
 
 @inner
-def gang_by_sum(arrays: Arrays, gang: Gang, slot: int, when: int) -> tuple[int, int]:
+def gang_by_sum(arrays: Arrays, gang: GangAsked, slot: int, when: int) -> tuple[int, int]:
     """The same for a gang of several shapes, with the rank of what ends first.
 
     Parts share the amounts only where they may be on the same nodes: so a no is certain, whatever the packing.

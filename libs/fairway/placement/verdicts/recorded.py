@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import astuple
 
 from fairway.placement.loops.layout import FITTING, ROWS, SCORE
-from fairway.placement.loops.packing import ANSWER, FIRST_ROW, pack
+from fairway.placement.loops.record_columns import ANSWER, FIRST_ROW, pack
 from fairway.placement.policy_rules import Answer
 from fairway.placement.verdicts.sentences import sentence
 from fairway.placement.verdicts.table import FAMILIES, NUMBERS, SCORES, VerdictTable

@@ -35,7 +35,7 @@ SCORES = Score.__struct_fields__
 NUMBERS = ClusterVerdict.__struct_fields__[3:-1]
 
 
-class Family:
+class AnswerFamily:
     """Answers that come with the same numbers: the place of their `count` among the counts, and the names of their rows
     from `first` on. `constant` is the number that is the same for all of a choice."""
 
@@ -47,10 +47,10 @@ class Family:
 
 # By the kind of answer. Answers of other kinds come with no numbers.
 FAMILIES = {
-    "fits": Family(FITTING, BY_NODE, ("by_node", *SCORES), "needed"),
-    "short": Family(SHORT, SHORT_BY_NODE, ("by_node", "by_sum", "at_most", "nodes", "closed"), "needed"),
-    "stale": Family(OLD, AGE, ("age",), "limit"),
-    "avoided": Family(KEPT_AWAY, LEFT, ("left", "until"), ""),
+    "fits": AnswerFamily(FITTING, BY_NODE, ("by_node", *SCORES), "needed"),
+    "short": AnswerFamily(SHORT, SHORT_BY_NODE, ("by_node", "by_sum", "at_most", "nodes", "closed"), "needed"),
+    "stale": AnswerFamily(OLD, AGE, ("age",), "limit"),
+    "avoided": AnswerFamily(KEPT_AWAY, LEFT, ("left", "until"), ""),
 }
 
 

@@ -11,10 +11,10 @@ from fairway.domain.job import Job, State
 from fairway.domain.reservations import Hold
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
-from fairway.runtime.compiled_placement import prepare
 from fairway.runtime.ports import ReadRows, Row, Wanted
 from fairway.runtime.service import Remembered
 from fairway.runtime.views import row_cache
+from fairway.runtime.views.compiled_placement import prepare
 from fairway.runtime.views.jobs import JobsMemory, requests_of
 from fairway.wire.capacity import ClusterInfo, Node
 

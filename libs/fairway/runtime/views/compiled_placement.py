@@ -15,12 +15,20 @@ _REMEDY = "run `python -m fairway.placement.loops.build` where Fairway is instal
 @cache
 def prepare() -> None:
     """To be called by every process that places, before its first choice: the compiler's library is loaded here."""
+    loaded()
+
+
+def loaded() -> Thread | None:
+    """Who mends what is missing, if anything is."""
     from fairway.placement.loops import machine_code
 
     cause = machine_code.load()
-    if cause:
-        log.warning("uncompiled", service="placement", cause=cause, remedy=_REMEDY)
-        Thread(target=_mend, name="placement compiler", daemon=True).start()
+    if not cause:
+        return None
+    log.warning("uncompiled", service="placement", cause=cause, remedy=_REMEDY)
+    mending = Thread(target=_mend, name="placement compiler", daemon=True)
+    mending.start()
+    return mending
 
 
 def _mend() -> None:

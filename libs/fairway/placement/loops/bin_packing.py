@@ -7,14 +7,14 @@ before it took already off.
 
 from fairway.placement.loops.compiled import inner, loop
 from fairway.placement.loops.filling import fill
-from fairway.placement.loops.layout import NOBODY_HAS, PODS, TOP, TOTAL, UNLISTED, Arrays, Gang, Int1
+from fairway.placement.loops.layout import NOBODY_HAS, PODS, TOP, TOTAL, UNLISTED, Arrays, GangAsked, Int1
 from fairway.placement.loops.room import room
 
 NO, YES, MAYBE = range(3)
 
 
 @loop
-def placed(arrays: Arrays, gang: Gang, slot: int) -> bool:
+def placed(arrays: Arrays, gang: GangAsked, slot: int) -> bool:
     """All pods, or else the gang and as many more as fit, part by part in manifest order."""
     if attempt(arrays, gang, slot, True):
         return True
@@ -31,7 +31,7 @@ def placed(arrays: Arrays, gang: Gang, slot: int) -> bool:
 
 
 @inner
-def certain(arrays: Arrays, gang: Gang, slot: int) -> int:
+def certain(arrays: Arrays, gang: GangAsked, slot: int) -> int:
     """Whether the gang fits, without placing it: MAYBE when only trying can tell.
 
     k pods touch at most k nodes: what is left for a part is at least its total less, for every pod placed before it,
@@ -53,7 +53,7 @@ def certain(arrays: Arrays, gang: Gang, slot: int) -> int:
 
 
 @inner
-def constrained_first(arrays: Arrays, gang: Gang, slot: int, amounts: Int1) -> None:
+def constrained_first(arrays: Arrays, gang: GangAsked, slot: int, amounts: Int1) -> None:
     """Orders the parts: the least room for each pod to place first, manifest order among equals."""
     for part in range(len(gang.k)):
         gang.scratch.each[part] = arrays.facts[gang.k[part], slot, TOTAL] // max(amounts[part], 1)
@@ -65,7 +65,7 @@ def constrained_first(arrays: Arrays, gang: Gang, slot: int, amounts: Int1) -> N
 
 
 @inner
-def attempt(arrays: Arrays, gang: Gang, slot: int, every: bool) -> bool:
+def attempt(arrays: Arrays, gang: GangAsked, slot: int, every: bool) -> bool:
     """All pods of every part on nodes of a cluster, or (`every` is False) those that must fit, if one of the orders
     finds room for them."""
     amounts = gang.wanted if every else gang.needed
@@ -77,7 +77,7 @@ def attempt(arrays: Arrays, gang: Gang, slot: int, every: bool) -> bool:
 
 
 @inner
-def _attempt_in_order(arrays: Arrays, gang: Gang, slot: int, every: bool, turn: int) -> bool:
+def _attempt_in_order(arrays: Arrays, gang: GangAsked, slot: int, every: bool, turn: int) -> bool:
     _begin(arrays, gang, slot)
     for at in range(len(gang.k)):
         part = gang.scratch.order[len(gang.k) - 1 - at if turn else at]
@@ -89,7 +89,7 @@ def _attempt_in_order(arrays: Arrays, gang: Gang, slot: int, every: bool, turn: 
 
 
 @inner
-def _begin(arrays: Arrays, gang: Gang, slot: int) -> None:
+def _begin(arrays: Arrays, gang: GangAsked, slot: int) -> None:
     """The cluster as it is, for one more try."""
     start = arrays.start[slot]
     for node in range(arrays.size[slot]):
@@ -99,7 +99,7 @@ def _begin(arrays: Arrays, gang: Gang, slot: int) -> None:
 
 
 @inner
-def _add(arrays: Arrays, gang: Gang, slot: int, part: int, amount: int) -> int:
+def _add(arrays: Arrays, gang: GangAsked, slot: int, part: int, amount: int) -> int:
     """Places so many pods of a part, or as many as fit, behind those that were placed, and takes them off what is free.
     Returns how many."""
     k = gang.k[part]
@@ -124,7 +124,7 @@ def _add(arrays: Arrays, gang: Gang, slot: int, part: int, amount: int) -> int:
 
 
 @inner
-def _take(gang: Gang, part: int, node: int, pods: int) -> None:
+def _take(gang: GangAsked, part: int, node: int, pods: int) -> None:
     gang.scratch.touched[node] = 1
     if gang.scratch.free[node, PODS] != UNLISTED:
         gang.scratch.free[node, PODS] -= pods
@@ -134,7 +134,7 @@ def _take(gang: Gang, part: int, node: int, pods: int) -> None:
 
 
 @inner
-def _merge(gang: Gang, part: int, first: int) -> None:
+def _merge(gang: GangAsked, part: int, first: int) -> None:
     """A node stands there once, also if more pods were placed on it later (from place `first` on)."""
     kept = first
     for which in range(first, gang.into.used[part]):
@@ -152,7 +152,7 @@ def _merge(gang: Gang, part: int, first: int) -> None:
 
 
 @inner
-def most(arrays: Arrays, gang: Gang, slot: int) -> int:
+def most(arrays: Arrays, gang: GangAsked, slot: int) -> int:
     """The most pods of the gang that one of the tried orders places."""
     constrained_first(arrays, gang, slot, gang.needed)
     best = 0

@@ -1,5 +1,6 @@
 """What every cluster says to a gang of several shapes, which may be in each other's way."""
 
+from fairway.placement.loops.bin_packing import MAYBE, YES, attempt, certain, most
 from fairway.placement.loops.compiled import inner, loop
 from fairway.placement.loops.judging import answered, begin, fitting, lack, score, share
 from fairway.placement.loops.layout import (
@@ -20,17 +21,16 @@ from fairway.placement.loops.layout import (
     TOTAL,
     WHOLE_JOB,
     Arrays,
-    Gang,
+    GangAsked,
     Question,
     Said,
     ShapeAsked,
 )
-from fairway.placement.loops.several import MAYBE, YES, attempt, certain, most
 from fairway.placement.loops.sums import gang_by_sum, take_sums
 
 
 @loop
-def judge_several(arrays: Arrays, gang: Gang, lead: ShapeAsked, question: Question, said: Said) -> None:
+def judge_several(arrays: Arrays, gang: GangAsked, lead: ShapeAsked, question: Question, said: Said) -> None:
     """Where the counts do not tell, only trying does. `lead`: the shape of the part that decides."""
     begin(said)
     for at in range(len(question.order)):
@@ -48,13 +48,13 @@ def judge_several(arrays: Arrays, gang: Gang, lead: ShapeAsked, question: Questi
 
 
 @inner
-def _fits(arrays: Arrays, gang: Gang, slot: int) -> bool:
+def _fits(arrays: Arrays, gang: GangAsked, slot: int) -> bool:
     sure = certain(arrays, gang, slot)
     return attempt(arrays, gang, slot, False) if sure == MAYBE else sure == YES
 
 
 @inner
-def _whole(arrays: Arrays, gang: Gang, slot: int) -> int:
+def _whole(arrays: Arrays, gang: GangAsked, slot: int) -> int:
     """The share of all pods that fit, counted part by part, which may be in each other's way: an upper bound."""
     pods = 0
     wanted = 0
@@ -65,7 +65,7 @@ def _whole(arrays: Arrays, gang: Gang, slot: int) -> int:
 
 
 @inner
-def _lacking(arrays: Arrays, gang: Gang, slot: int, question: Question, said: Said) -> int:
+def _lacking(arrays: Arrays, gang: GangAsked, slot: int, question: Question, said: Said) -> int:
     """The numbers of a cluster without room, and its answer."""
     needed = question.needed
     by_node = most(arrays, gang, slot)
