@@ -23,7 +23,7 @@ from fairway.placement.loops.layout import (
     SHORT,
     SHORT_BY_NODE,
     USED,
-    Said,
+    Findings,
 )
 from fairway.placement.policy_rules import Answer
 from fairway.placement.scores import Score, Weights
@@ -72,7 +72,7 @@ class VerdictTable:
     them. `constants` are the numbers that all clusters were asked with, `weights` those of the scores."""
 
     def __init__(
-        self, names: Names, answers: Answers, said: Said, constants: Mapping[str, int], weights: Weights
+        self, names: Names, answers: Answers, said: Findings, constants: Mapping[str, int], weights: Weights
     ) -> None:
         self.names = names
         self._answers = answers
@@ -167,9 +167,9 @@ class VerdictTable:
         return merged
 
 
-def blank(clusters: int, nodes: int = 0) -> Said:
+def blank(clusters: int, nodes: int = 0) -> Findings:
     """To be written by the loops, with room for so many nodes of the best cluster; counts are zero."""
-    return Said(
+    return Findings(
         np.empty(clusters, np.int64),
         np.empty((ROWS, clusters), np.int64),
         np.zeros(COUNTS, np.int64),
