@@ -4,7 +4,12 @@ Integers only, so that the same view gives the same winner on every machine. The
 loops/judging.py.
 """
 
-from msgspec import Struct
+from msgspec import Struct, structs
+
+from fairway.domain.text.digits import is_whole
+
+# Beyond, one score would leave nothing to the others; sums stay far within 64 bits.
+MOST_WEIGHT = 1_000
 
 
 class Weights(Struct, frozen=True, cache_hash=True):
@@ -37,3 +42,18 @@ class Score(Struct, frozen=True):
     tightness: int
     fewest_nodes: int
     spread_load: int
+
+
+def read_weights(text: str) -> Weights:
+    """`tightness=5,spread_load=0`: those that are named, and the others as they are. ValueError says what is wrong."""
+    given: dict[str, int] = {}
+    for one in filter(None, text.replace(",", " ").split()):
+        name, _, weight = one.partition("=")
+        if name not in Weights.__struct_fields__:
+            raise ValueError(f"{name[:40]!r} is no score; the scores are {', '.join(Weights.__struct_fields__)}")
+        if name in given:
+            raise ValueError(f"{name} is there twice; give it one weight")
+        if not is_whole(weight, 4) or int(weight) > MOST_WEIGHT:
+            raise ValueError(f"{name} has the weight {weight[:40]!r}; give it a whole number from 0 to {MOST_WEIGHT}")
+        given[name] = int(weight)
+    return structs.replace(Weights(), **given)

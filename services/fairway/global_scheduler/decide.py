@@ -9,6 +9,7 @@ from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
 from fairway.placement.choose import choose
 from fairway.placement.fleet import Fleet
+from fairway.placement.scores import Weights
 from fairway.placement.verdicts.recorded import recorded
 from fairway.placement.verdicts.sentences import what_would_help
 from fairway.placement.verdicts.verdict import Context
@@ -25,6 +26,7 @@ class View(JobRows, Protocol):
     version: int
     freed: Mapping[str, int]
     stale_after: int
+    weights: Weights
 
 
 def decide(view: View, heard: Heard[wire.Dequeued], now: int) -> Decision:
@@ -40,7 +42,7 @@ def decide(view: View, heard: Heard[wire.Dequeued], now: int) -> Decision:
 def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
     assert job.spec is not None, "a dequeued job was admitted"
     avoid = {name: until for name, until in job.avoid.items() if until > now}
-    context = Context(now=now, stale_after=view.stale_after, avoid=avoid)
+    context = Context(now=now, stale_after=view.stale_after, avoid=avoid, weights=view.weights)
     choice = choose(view.clusters, job.spec.workload, job.spec.placement, context)
     if choice.plan is None:
         why = what_would_help(choice, job.spec.placement)

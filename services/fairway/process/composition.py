@@ -11,6 +11,7 @@ from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.global_scheduler import service as global_scheduler
 from fairway.hub import service as hub
 from fairway.inbound import service as inbound
+from fairway.placement.scores import Weights
 from fairway.propagator import service as propagator
 from fairway.propagator.member_calls import MemberCalls
 from fairway.propagator.rooms import Image, Rooms
@@ -38,7 +39,7 @@ class Composition(Struct):
     members are sealed. `hub` is where tenants apply their jobs, if there is one. `queues` takes the queue's view once
     it runs. `recording` is told what the memory of a service is given. With `image`, the placeholder image by member,
     room is held in the members. `act` stands in the place of all calls to members. After a silence of most of the fleet
-    nothing is given up for `settle_ms`.
+    nothing is given up for `settle_ms`. `weights` are those of the scheduler's scores.
     """
 
     world: Callable[[], World]
@@ -55,6 +56,7 @@ class Composition(Struct):
     act: Act | None = None
     settle_ms: int = SETTLE_MS
     namespaces: SystemNamespaces = SYSTEM_NAMESPACES
+    weights: Weights = Weights()
 
     def services(self, names: Sequence[str]) -> list[AnyService]:
         """In the order of the names; those that are no loops, gateway and agent, are left out."""
@@ -63,7 +65,7 @@ class Composition(Struct):
             "admission": lambda: [admission.service(self.catalog, self.bus)],
             "quota": lambda: [quota.service(self.catalog)],
             "queue": lambda: [queue.service(self.catalog, self.meter, self.queues)],
-            "global-scheduler": lambda: [global_scheduler.service()],
+            "global-scheduler": lambda: [global_scheduler.service(self.weights)],
             "reserver": lambda: [reserver.service(self.bus, self.catalog)],
             "propagator": self._propagator,
             "watcher": self._watcher,

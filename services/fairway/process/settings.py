@@ -13,6 +13,7 @@ from fairway.domain.quota.tree import listed
 from fairway.domain.tenancy.profile import SYSTEM_NAMESPACES, SystemNamespaces
 from fairway.gateway.callers.hosts import Networks
 from fairway.gateway.callers.rate_limits import HttpLimits
+from fairway.placement.scores import Weights, read_weights
 from fairway.workloads.reading.names import is_namespace
 
 NO_LONGER_INSECURE = (
@@ -60,6 +61,7 @@ class Settings(Struct, frozen=True):
     http_proxies: Networks = ()
     # For how long after the end of its job a manifest stays in the record, in seconds; 0: for ever.
     manifests_kept: int = 0
+    weights: Weights = Weights()
     # A folder with the files `nats` and `valkey`, each of a user and its password (logins.py).
     credentials_dir: str = ""
 
@@ -98,6 +100,13 @@ def _kept(name: str, given: str) -> int:
         text = "set it to a time of at least 10m, such as 30d or 12h, or to 0 or nothing: for ever"
         raise ValueError(f"FAIRWAY_{name} is {given[:80]!r}; {text}")
     return seconds
+
+
+def _weights(name: str, given: str) -> Weights:
+    try:
+        return read_weights(given)
+    except ValueError as error:
+        raise ValueError(f"FAIRWAY_{name}: {error}, or leave the variable out") from None
 
 
 def _namespaces(name: str, given: str) -> frozenset[str]:
@@ -169,6 +178,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         views_days=_whole("VIEWS_DAYS", text("VIEWS_DAYS", str(plain.views_days)), 1, 365),
         fleet_key_file=text("FLEET_KEY_FILE", ""),
         credentials_dir=text("CREDENTIALS_DIR", ""),
+        weights=_weights("SCORE_WEIGHTS", text("SCORE_WEIGHTS", "")),
         manifests_kept=_kept("MANIFESTS_KEPT", text("MANIFESTS_KEPT", "0")),
         views_share=_whole("VIEWS_SHARE", text("VIEWS_SHARE", str(plain.views_share)), 1, 100),
         views_mib=_whole("VIEWS_MIB", text("VIEWS_MIB", str(plain.views_mib)), 0, 1 << 20),

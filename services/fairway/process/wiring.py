@@ -54,8 +54,6 @@ from fairway.wire.subjects import JOBS
 log = structlog.get_logger()
 # Who speaks with member clusters. They and the gateway speak with the hub, and nobody else needs its credentials.
 WITH_MEMBERS = {"agent", "propagator", "watcher"}
-# No stream has a message there.
-_NOWHERE = 2**62
 
 
 class Parts(Struct):
@@ -110,7 +108,7 @@ class Parts(Struct):
         return tasks + self._enrolling(process.names)
 
     async def _keeping(self) -> None:
-        await self.bus.erase(JOBS, _NOWHERE)  # whether it may is not to show at the first removal, a month later
+        await self.bus.erase(JOBS, 2**62)  # where nothing is: a missing right is not to show a month later
         await Keeper(self.bus, self.clock, self.settings.manifests_kept * 1000).run()
 
     @property
@@ -247,4 +245,5 @@ def composition(parts: Parts) -> Composition:
         parts.act,
         settle_ms=round(parts.settings.watch_silence * 1000) + LIST_MS,
         namespaces=parts.settings.namespaces,
+        weights=parts.settings.weights,
     )

@@ -14,6 +14,7 @@ from fairway.domain.reservations import Hold
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.inbound.put_off import Key, PutOff
 from fairway.placement.cluster import ClusterView
+from fairway.placement.scores import Weights
 from fairway.queue.waiting_jobs import WaitingJobs
 from fairway.reserver.node_rows import node_writes
 from fairway.runtime.views.members import Facts
@@ -56,6 +57,7 @@ class Given:
     clusters: dict[str, ClusterView] = field(default_factory=dict)
     version: int = 9
     stale_after: int = 30_000
+    weights: Weights = Weights()
     ledger: dict[str, dict[str, Hold]] = field(default_factory=dict)
     row_revs: dict[tuple[str, str], int] = field(default_factory=dict)
     members: tuple[str, ...] = ()

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import asdict
 
 from fairway.domain.decision import NOTHING
 from fairway.domain.recorded_verdicts import scores, verdicts
 from fairway.global_scheduler.decide import decide
+from fairway.global_scheduler.service import SchedulerMemory
 from fairway.placement.fleet import Fleet
+from fairway.placement.scores import Weights
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
@@ -49,6 +53,28 @@ ORDERED = Placement(affinities=(Affinity(name="near", cluster_names=("c2",)), Af
 def test_the_choice(life: Life, nodes: dict[str, Any], want: str) -> None:
     (said,) = events(decide(where(life, **nodes), heard(life), NOW))
     assert said.cluster == want
+
+
+def test_what_each_score_counts_is_a_setting_that_stands_in_the_record() -> None:
+    """The first cluster is the tighter one, the second has more to spare."""
+    nodes = {"c1": [node("n1", 16)], "c2": [node("n1", 32)]}
+    for weights, want in ((Weights(), "c1"), (Weights(tightness=0, spread_load=9), "c2")):
+        view = where(dequeued(), **nodes)
+        view.weights = weights
+        (said,) = events(decide(view, heard(dequeued()), NOW))
+        assert said.cluster == want
+        for each in scores(said).values():
+            total = each.pop("total")
+            assert total == sum(weight * each[name] for name, weight in asdict(weights).items())
+
+
+def test_it_is_told_with_all_that_the_scheduler_knew() -> None:
+    """So that decisions are made again with the same."""
+    told = SchedulerMemory(Weights(fewest_nodes=7))
+    again = SchedulerMemory()
+    for one in told.remembered():
+        again.recall(one.table, one.key, one.rev, msgspec.json.encode(one.value))
+    assert again.weights == Weights(fewest_nodes=7)
 
 
 FULL = [node("n1", 32, used={"nvidia.com/gpu": 8})]

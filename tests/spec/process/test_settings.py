@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fairway.placement.scores import Weights
 from fairway.process.settings import Settings, from_environment
 
 
@@ -30,9 +31,15 @@ class Asked(dict[str, str]):
 
 
 def test_numbers_are_read() -> None:
-    given = {"FAIRWAY_HTTP_PORT": "8000", "FAIRWAY_REPLICAS": "3", "FAIRWAY_NODE_GRACE": "1.5"}
+    given = {
+        "FAIRWAY_SCORE_WEIGHTS": "tightness=5, spread_load=0",
+        "FAIRWAY_HTTP_PORT": "8000",
+        "FAIRWAY_REPLICAS": "3",
+        "FAIRWAY_NODE_GRACE": "1.5",
+    }
     read = from_environment(given)
     assert (read.http_port, read.replicas, read.node_grace) == (8000, 3, 1.5)
+    assert read.weights == Weights(tightness=5, spread_load=0)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +56,11 @@ def test_numbers_are_read() -> None:
         ("FAIRWAY_NODE_GRACE", "0"),
         ("FAIRWAY_VIEWS_DAYS", "0"),
         ("FAIRWAY_VIEWS_MIB", "-1"),
+        ("FAIRWAY_SCORE_WEIGHTS", "tightnes=3"),
+        ("FAIRWAY_SCORE_WEIGHTS", "tightness"),
+        ("FAIRWAY_SCORE_WEIGHTS", "tightness=-1"),
+        ("FAIRWAY_SCORE_WEIGHTS", "tightness=1001"),
+        ("FAIRWAY_SCORE_WEIGHTS", "tightness=1,tightness=2"),
         ("FAIRWAY_VIEWS_SHARE", "0"),
         ("FAIRWAY_VIEWS_SHARE", "101"),
         ("FAIRWAY_VIEWS_SHARE", "half"),
