@@ -57,7 +57,7 @@ class Given:
     clusters: dict[str, ClusterView] = field(default_factory=dict)
     version: int = 9
     stale_after: int = 30_000
-    weights: Weights = Weights()
+    weights: Weights = field(default_factory=Weights)
     ledger: dict[str, dict[str, Hold]] = field(default_factory=dict)
     row_revs: dict[tuple[str, str], int] = field(default_factory=dict)
     members: tuple[str, ...] = ()

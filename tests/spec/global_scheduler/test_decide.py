@@ -57,7 +57,7 @@ def test_the_choice(life: Life, nodes: dict[str, Any], want: str) -> None:
 
 def test_what_each_score_counts_is_a_setting_that_stands_in_the_record() -> None:
     """The first cluster is the tighter one, the second has more to spare."""
-    nodes = {"c1": [node("n1", 16)], "c2": [node("n1", 32)]}
+    nodes = {"c1": [node("n1", 32)], "c2": [node("n1", 64)]}
     for weights, want in ((Weights(), "c1"), (Weights(tightness=0, spread_load=9), "c2")):
         view = where(dequeued(), **nodes)
         view.weights = weights

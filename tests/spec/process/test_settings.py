@@ -1,5 +1,6 @@
 """What the environment may say, and what is told when a number is none."""
 
+import re
 from typing import Any
 
 import pytest
@@ -39,7 +40,9 @@ def test_numbers_are_read() -> None:
     }
     read = from_environment(given)
     assert (read.http_port, read.replicas, read.node_grace) == (8000, 3, 1.5)
-    assert read.weights == Weights(tightness=5, spread_load=0)
+    assert from_environment({"FAIRWAY_SCORE_WEIGHTS": "tightness=5, spread_load=0"}).weights == Weights(
+        tightness=5, spread_load=0
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,11 +59,6 @@ def test_numbers_are_read() -> None:
         ("FAIRWAY_NODE_GRACE", "0"),
         ("FAIRWAY_VIEWS_DAYS", "0"),
         ("FAIRWAY_VIEWS_MIB", "-1"),
-        ("FAIRWAY_SCORE_WEIGHTS", "tightnes=3"),
-        ("FAIRWAY_SCORE_WEIGHTS", "tightness"),
-        ("FAIRWAY_SCORE_WEIGHTS", "tightness=-1"),
-        ("FAIRWAY_SCORE_WEIGHTS", "tightness=1001"),
-        ("FAIRWAY_SCORE_WEIGHTS", "tightness=1,tightness=2"),
         ("FAIRWAY_VIEWS_SHARE", "0"),
         ("FAIRWAY_VIEWS_SHARE", "101"),
         ("FAIRWAY_VIEWS_SHARE", "half"),
@@ -70,6 +68,22 @@ def test_what_is_no_such_number_is_refused_by_its_name(name: str, given: str) ->
     with pytest.raises(ValueError, match=rf"^{name} is '{given}'; set it to a .*number from \d+ to \d+") as refused:
         from_environment({name: given})
     assert "leave it out" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "cause"),
+    [
+        ("tightnes=3", "'tightnes' is no score; the scores are whole_job, scarce_gpu, tightness, "),
+        ("tightness", "tightness has the weight ''; give it a whole number from 0 to 1000"),
+        ("tightness=-1", "tightness has the weight '-1'; "),
+        ("tightness=1001", "tightness has the weight '1001'; "),
+        ("tightness=1,tightness=2", "tightness is there twice; give it one weight"),
+    ],
+)
+def test_weights_that_are_none_are_refused_with_the_score(given: str, cause: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"FAIRWAY_SCORE_WEIGHTS: {cause}")) as refused:
+        from_environment({"FAIRWAY_SCORE_WEIGHTS": given})
+    assert str(refused.value).endswith(", or leave the variable out")
 
 
 def test_namespaces_are_read() -> None:
