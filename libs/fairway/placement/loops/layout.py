@@ -66,6 +66,9 @@ FIXED = 4
 FITTING, SHORT, OLD, KEPT_AWAY, BEST, BEST_FITTING, USED = range(7)
 COUNTS = 7
 NOT_ENOUGH, FRAGMENTED, NEVER = range(3)
+# How near a yes an answer is: a rule is against it, it is too small, a report or time may change it, others hold room,
+# it fits.
+RULED_OUT, TOO_SMALL, PASSING, TAKEN, FREE = range(5)
 LACKS = 3
 
 

@@ -119,7 +119,7 @@ def _built(place: Path, name: str) -> Path:
 
 @cache
 def _loops() -> tuple[CompiledLoop[Any, Any], ...]:
-    for module in ("room", "filling", "bin_packing", "judging", "gang_judging", "record_columns"):
+    for module in ("room", "filling", "bin_packing", "judging", "gang_judging", "record_columns", "nearness"):
         import_module(f"fairway.placement.loops.{module}")
     for function in INNER:
         register_jitable(**_INNER)(function)

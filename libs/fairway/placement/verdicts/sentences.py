@@ -2,12 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from fairway.domain.policy_terms import absent
 from fairway.placement.choose import Choice
 from fairway.placement.fit import Shortfall
-from fairway.placement.verdicts.table import VerdictTable
 from fairway.placement.verdicts.verdict import ClusterVerdict
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Code, Reason
@@ -64,9 +61,9 @@ def what_would_help(choice: Choice, placement: Placement) -> Reason:
     if not len(table):
         none = "no cluster has joined the fleet yet"
         return _unknown(absentees, f", and {none}") if absentees else Reason(Code.WAITING_FOR_ROOM, none, remedy=_FREED)
-    nearest = table.at(_nearest(table))
+    nearest = table.at(table.nearest)
     says = f"nearest is {nearest.cluster}: {sentence(nearest, choice.asks)}"
-    if table.codes(*_ROOM, *_PASSING).any():
+    if nearest.code in (*_ROOM, *_PASSING):
         beside = f"; the policy also names {_not_there(absentees)}" if absentees else ""
         text = f"none of {len(table)} clusters can take it now; {says}{beside}"
         return Reason(Code.WAITING_FOR_ROOM, text, remedy=_FREED)
@@ -90,17 +87,6 @@ def _not_there(names: Sequence[str]) -> str:
 def seconds(milliseconds: int) -> str:
     """`42 s`, and `1.5 s` below ten."""
     return f"{milliseconds / 1000:.1f} s" if milliseconds < 10_000 else f"{milliseconds // 1000} s"
-
-
-def _nearest(verdict_table: VerdictTable) -> int:
-    """Room that others hold first, then what a report or time will change, then what is too small; the first in order
-    among equals."""
-    room = verdict_table.codes(*_ROOM)
-    never = verdict_table.codes(Code.NEVER_FITS)
-    kind = np.where(room, 3, np.where(verdict_table.codes(*_PASSING), 2, never))
-    pods = np.where(room, verdict_table.row("by_node"), np.where(kind < 2, verdict_table.row("at_most"), 0))
-    by_sum = np.where(room, verdict_table.row("by_sum"), 0)
-    return int(np.lexsort((-np.arange(len(verdict_table)), by_sum, pods, kind))[-1])
 
 
 def _short(verdict: ClusterVerdict, gang: str) -> str:

@@ -1,7 +1,7 @@
 """Every cluster's verdict in columns: what a choice rests on, made in one go and taken apart only for who asks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -16,15 +16,21 @@ from fairway.placement.loops.layout import (
     BY_NODE,
     COUNTS,
     FITTING,
+    FREE,
     KEPT_AWAY,
     LEFT,
     OLD,
+    PASSING,
     ROWS,
+    RULED_OUT,
     SHORT,
     SHORT_BY_NODE,
+    TAKEN,
+    TOO_SMALL,
     USED,
     Findings,
 )
+from fairway.placement.loops.nearness import nearest
 from fairway.placement.policy_rules import Answer
 from fairway.placement.scores import Score, Weights
 from fairway.placement.verdicts.verdict import ClusterVerdict
@@ -54,6 +60,15 @@ FAMILIES = {
 }
 
 
+_NEAR = {
+    Code.FITS: FREE,
+    Code.NOT_ENOUGH: TAKEN,
+    Code.FRAGMENTED: TAKEN,
+    Code.NEVER_FITS: TOO_SMALL,
+    Code.CAPACITY_UNKNOWN: PASSING,
+    Code.CAPACITY_STALE: PASSING,
+    Code.RECENTLY_FAILED: PASSING,
+}
 Answers = tuple[Sequence[Answer], Sequence[Answer]]
 
 
@@ -116,6 +131,11 @@ class VerdictTable:
         best = int(self.said.counts[BEST])
         return best if best >= 0 else None
 
+    @property
+    def nearest(self) -> int:
+        """The place of the cluster that is nearest to a yes; of none is asked nothing."""
+        return nearest(self.said, np.concatenate([_nearness(tuple(some)) for some in self._answers]))
+
     def filled(self) -> tuple[list[int], list[int]]:
         """Of one shape: the nodes of the best cluster by their places in it, and the pods on each."""
         used = int(self.said.counts[USED])
@@ -176,6 +196,11 @@ def blank(clusters: int, nodes: int = 0) -> Findings:
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
     )
+
+
+@lru_cache(maxsize=4096)
+def _nearness(answers: tuple[Answer, ...]) -> Numbers:
+    return np.array([_NEAR.get(code, RULED_OUT) for code, _ in answers], np.int64)
 
 
 @cache
