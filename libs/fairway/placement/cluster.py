@@ -149,12 +149,14 @@ class ClusterView:
 
     def engine(self) -> "Engine":
         """An engine of this cluster alone, current; for who asks about one cluster of many."""
-        if self._engine is None or self._engine.worn:
-            from fairway.placement.engine.engine import Engine
+        from fairway.placement.engine.engine import Engine
 
+        if self._engine is None:
             watch = Watch()
             self.watch(watch)
             self._engine = Engine({self.name: self}, watch)
+        elif self._engine.worn:
+            self._engine = Engine({self.name: self}, self._engine.watch)
         self._engine.refresh()
         return self._engine
 

@@ -10,7 +10,7 @@ from fairway.placement.engine.engine import Engine
 from fairway.placement.engine.gangs import gang_asked, lacking_names
 from fairway.placement.loops.gang_judging import judge_several
 from fairway.placement.loops.judging import judge
-from fairway.placement.loops.layout import Findings, Question
+from fairway.placement.loops.layout import Question, SurveyFindings
 from fairway.placement.policy_rules import Answer, WantedClusters
 from fairway.placement.scores import Weights
 from fairway.placement.shapes import Demand, Shape, Where, lead
@@ -62,7 +62,7 @@ def room_of(engine: Engine, slot: int, demand: Demand) -> VerdictTable:
     return VerdictTable(Names(("",)), (_answers(names), ()), said, {"needed": demand.needed}, Weights())
 
 
-def _asked(engine: Engine, demand: Demand, question: Question) -> Findings:
+def _asked(engine: Engine, demand: Demand, question: Question) -> SurveyFindings:
     clusters = len(question.order)
     if len(demand.parts) == 1:
         shape, changed = engine.changed(demand.parts[0].shape)

@@ -21,7 +21,7 @@ class Engine:
 
     def __init__(self, views: Mapping[str, ClusterView], watch: Watch) -> None:
         self._views = views
-        self._watch = watch
+        self.watch = watch
         self._arrays = FleetArrays()
         self.rows = NodeRows(self._arrays)
         self.clusters = EnrolledClusters(self.rows)
@@ -41,7 +41,7 @@ class Engine:
 
     def refresh(self) -> None:
         """Reads what the watch was told since."""
-        watch = self._watch
+        watch = self.watch
         slots = self.clusters.slots
         if watch.members:
             watch.nodes.update(self.clusters.enrol(self._views))

@@ -21,16 +21,16 @@ from fairway.placement.loops.layout import (
     TOTAL,
     WHOLE_JOB,
     Arrays,
-    Findings,
     GangAsked,
     Question,
     ShapeAsked,
+    SurveyFindings,
 )
 from fairway.placement.loops.sums import gang_by_sum, take_sums
 
 
 @loop
-def judge_several(arrays: Arrays, gang: GangAsked, lead: ShapeAsked, question: Question, said: Findings) -> None:
+def judge_several(arrays: Arrays, gang: GangAsked, lead: ShapeAsked, question: Question, said: SurveyFindings) -> None:
     """Where the counts do not tell, only trying does. `lead`: the shape of the part that decides."""
     begin(said)
     for at in range(len(question.order)):
@@ -65,7 +65,7 @@ def _whole(arrays: Arrays, gang: GangAsked, slot: int) -> int:
 
 
 @inner
-def _lacking(arrays: Arrays, gang: GangAsked, slot: int, question: Question, said: Findings) -> int:
+def _lacking(arrays: Arrays, gang: GangAsked, slot: int, question: Question, said: SurveyFindings) -> int:
     """The numbers of a cluster without room, and its answer."""
     needed = question.needed
     by_node = most(arrays, gang, slot)

@@ -48,17 +48,17 @@ from fairway.placement.loops.layout import (
     USED,
     WHOLE_JOB,
     Arrays,
-    Findings,
     Int1,
     Question,
     ShapeAsked,
+    SurveyFindings,
 )
 from fairway.placement.loops.room import recount
 from fairway.placement.loops.sums import by_sum, take_sums
 
 
 @loop
-def judge(arrays: Arrays, shape: ShapeAsked, positions: Int1, question: Question, said: Findings) -> None:
+def judge(arrays: Arrays, shape: ShapeAsked, positions: Int1, question: Question, said: SurveyFindings) -> None:
     """A gang of one shape, after what changed at these positions: it fits where the sum over the nodes is enough. The
     best cluster is filled with all pods that fit."""
     needed = question.needed
@@ -86,14 +86,14 @@ def judge(arrays: Arrays, shape: ShapeAsked, positions: Int1, question: Question
 
 
 @inner
-def begin(said: Findings) -> None:
+def begin(said: SurveyFindings) -> None:
     for one in range(len(said.counts)):
         said.counts[one] = 0
     said.counts[BEST] = -1
 
 
 @inner
-def answered(question: Question, slot: int, at: int, said: Findings) -> bool:
+def answered(question: Question, slot: int, at: int, said: SurveyFindings) -> bool:
     """What a rule or the time says against this cluster, if they do."""
     rule = question.ruled[slot]
     seen = question.observed[slot]
@@ -116,7 +116,7 @@ def answered(question: Question, slot: int, at: int, said: Findings) -> bool:
 
 
 @inner
-def score(arrays: Arrays, shape: ShapeAsked, slot: int, wanted: int, said: Findings) -> None:
+def score(arrays: Arrays, shape: ShapeAsked, slot: int, wanted: int, said: SurveyFindings) -> None:
     """All scores but that of the whole job, by the shape that decides; all are 0 where it has no room."""
     place = said.counts[FITTING]
     total = arrays.facts[shape.k, slot, TOTAL]
@@ -142,7 +142,7 @@ def share(part: int, of: int) -> int:
 
 
 @inner
-def fitting(question: Question, at: int, said: Findings) -> None:
+def fitting(question: Question, at: int, said: SurveyFindings) -> None:
     """Weighs the scores of the cluster that was looked at last."""
     place = said.counts[FITTING]
     weighed = 0
@@ -157,7 +157,7 @@ def fitting(question: Question, at: int, said: Findings) -> None:
 
 
 @inner
-def _lacking(arrays: Arrays, shape: ShapeAsked, slot: int, needed: int, said: Findings) -> int:
+def _lacking(arrays: Arrays, shape: ShapeAsked, slot: int, needed: int, said: SurveyFindings) -> int:
     """The numbers of a cluster without room, and its answer."""
     take_sums(arrays, shape.e, slot)
     total = arrays.facts[shape.k, slot, TOTAL]

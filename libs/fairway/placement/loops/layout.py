@@ -131,7 +131,7 @@ class Question(NamedTuple):
     wanted: int
 
 
-class Findings(NamedTuple):
+class SurveyFindings(NamedTuple):
     """What they say. `answer` in the order of names; `numbers` by row (see BY_NODE), those of the clusters with such an
     answer in the order of names. `counts`: see FITTING. `at`, `pods`: nodes of the best cluster by their places in it,
     and the pods on each."""

@@ -93,8 +93,8 @@ def build() -> Path:
 
 def build_apart() -> str:
     """The same in a process of its own, at the lowest priority; says what went wrong, if anything did."""
-    command = [sys.executable, "-m", "fairway.placement.loops.build"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=lambda: os.nice(19) and None)
+    command = [sys.executable, "-m", "fairway.placement.loops.build", "--nice"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if run.returncode == 0 else run.stderr.strip()[-500:] or f"the compiler ended with {run.returncode}"
 
 

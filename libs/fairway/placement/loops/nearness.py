@@ -10,13 +10,13 @@ from fairway.placement.loops.layout import (
     SHORT_BY_SUM,
     TAKEN,
     TOO_SMALL,
-    Findings,
     Int1,
+    SurveyFindings,
 )
 
 
 @loop
-def nearest(said: Findings, nearness: Int1) -> int:
+def nearest(said: SurveyFindings, nearness: Int1) -> int:
     """Its place, the first among equals: room that it has or that others hold first, by pods node by node, then by sum;
     then what a report or time will change; then what is too small, by the pods that it would hold. `nearness` by
     answer."""
@@ -36,7 +36,7 @@ def nearest(said: Findings, nearness: Int1) -> int:
 
 
 @inner
-def _rank(said: Findings, near: int, place: int) -> tuple[int, int, int]:
+def _rank(said: SurveyFindings, near: int, place: int) -> tuple[int, int, int]:
     if near == FREE:
         return TAKEN, said.numbers[BY_NODE, place], 0
     if near == TAKEN:

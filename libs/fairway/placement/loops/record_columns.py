@@ -1,7 +1,7 @@
 """What clusters say, in as few bytes as its numbers need: as the record of a decision keeps it."""
 
 from fairway.placement.loops.compiled import inner, loop
-from fairway.placement.loops.layout import Byte1, Findings, Int1
+from fairway.placement.loops.layout import Byte1, Int1, SurveyFindings
 
 # Columns: the answers, then the rows of numbers.
 ANSWER = 0
@@ -9,7 +9,7 @@ FIRST_ROW = 1
 
 
 @loop
-def pack(said: Findings, count_of: Int1, answers: Int1, same: Int1, into: Byte1) -> int:
+def pack(said: SurveyFindings, count_of: Int1, answers: Int1, same: Int1, into: Byte1) -> int:
     """Writes a column behind the other: how many bytes a number has, then the numbers in so many bytes each, the lowest
     first.
 
@@ -48,7 +48,7 @@ def pack(said: Findings, count_of: Int1, answers: Int1, same: Int1, into: Byte1)
 
 
 @inner
-def _pack_row(said: Findings, row: int, held: int, into: Byte1, end: int) -> int:
+def _pack_row(said: SurveyFindings, row: int, held: int, into: Byte1, end: int) -> int:
     """Nothing where all numbers are the same, and may stand for themselves."""
     low = 0
     high = 0

@@ -28,7 +28,7 @@ from fairway.placement.loops.layout import (
     TAKEN,
     TOO_SMALL,
     USED,
-    Findings,
+    SurveyFindings,
 )
 from fairway.placement.loops.nearness import nearest
 from fairway.placement.policy_rules import Answer
@@ -87,7 +87,7 @@ class VerdictTable:
     them. `constants` are the numbers that all clusters were asked with, `weights` those of the scores."""
 
     def __init__(
-        self, names: Names, answers: Answers, said: Findings, constants: Mapping[str, int], weights: Weights
+        self, names: Names, answers: Answers, said: SurveyFindings, constants: Mapping[str, int], weights: Weights
     ) -> None:
         self.names = names
         self._answers = answers
@@ -187,9 +187,9 @@ class VerdictTable:
         return merged
 
 
-def blank(clusters: int, nodes: int = 0) -> Findings:
+def blank(clusters: int, nodes: int = 0) -> SurveyFindings:
     """To be written by the loops, with room for so many nodes of the best cluster; counts are zero."""
-    return Findings(
+    return SurveyFindings(
         np.empty(clusters, np.int64),
         np.empty((ROWS, clusters), np.int64),
         np.zeros(COUNTS, np.int64),
