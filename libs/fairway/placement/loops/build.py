@@ -1,5 +1,5 @@
-"""`python -m fairway.placement.loops.build`: compiles the loops of placement, once for each version of them; with `--nice`
-at the lowest priority, beside services that go on."""
+"""`python -m fairway.placement.loops.build`: compiles the loops of placement, once for each version of them; with
+`--nice` at the lowest priority, beside services that go on."""
 
 import os
 import sys
