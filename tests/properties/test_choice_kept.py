@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fairway.domain.recorded_verdicts import scores, verdicts
 from fairway.domain.resources import Resources
 from fairway.placement.choose import Choice, choose
+from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
 from fairway.placement.scores import Weights
 from fairway.placement.shapes import ask
@@ -170,3 +171,20 @@ def test_every_choice_is_the_plain_one(seed: int) -> None:
         life.ask()
         life.ask()
         life.befall()
+
+
+@given(st.lists(st.integers(0, 400), min_size=1, max_size=6), st.lists(st.integers(1, 900), min_size=1, max_size=4))
+def test_nodes_that_take_more_pods_than_are_told_apart_are_counted_all_the_same(
+    nodes: list[int], jobs: list[int]
+) -> None:
+    """One after the other, each with what those before it have left."""
+    view = ClusterView(ClusterInfo("c", kinds=(KIND,), observed_at=20))
+    for at, cores in enumerate(nodes):
+        view.put(Node(f"n{at}", {"cpu": cores, "pods": 1000}))
+    fleet = Fleet({"c": view})
+    for at, count in enumerate(jobs):
+        workload = Workload("batch/v1", "Job", "ns", f"job-{at}", (PodSet("w", count, {"cpu": 1}),), 1)
+        chosen = choose(fleet, workload, Placement(), Context(now=20))
+        assert told(chosen) == plainly({"c": view}, workload, Placement(), Context(now=20))
+        if chosen.plan is not None:
+            view.hold(f"job-{at}/1", chosen.plan.slots, {"w": {"cpu": 1}})
