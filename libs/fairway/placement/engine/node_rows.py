@@ -19,7 +19,7 @@ from fairway.placement.loops.room import shift
 from fairway.wire.capacity import Node
 
 _SMALLEST_BLOCK = 8
-# Requests that no node has are looked at with the whole node, so that sums stay within 64 bits.
+# Of a larger request nothing is added up, so that sums stay within 64 bits: its nodes are read anew.
 _MOST_SHIFTED = 1 << 45
 
 
@@ -148,8 +148,7 @@ class NodeRows:
 
 class _Block:
     """A cluster's rows: the positions of its nodes, where they begin, how many there is room for, and the version of
-    the cluster that was read. `exact`: no node has more than can be told; `taken`: it is of
-    a cluster."""
+    the cluster that was read. `exact`: no node has more than can be told; `taken`: it is of a cluster."""
 
     def __init__(self) -> None:
         self.taken = True

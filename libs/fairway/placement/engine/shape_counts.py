@@ -130,7 +130,7 @@ class _Kept:
     def fit_tally(self, slots: int, largest: int) -> bool:
         """Room to tell nodes apart by up to so many pods; True when what was tallied is gone."""
         tally = self.bundle.tally
-        width = min(max(largest + 2, tally.shape[1 + 1]), MOST_TALLIED)
+        width = min(max(largest + 2, tally.shape[2]), MOST_TALLIED)
         if tally.shape == (slots, 2, width):
             return False
         wider = np.zeros((slots, 2, width), np.int32)
