@@ -59,7 +59,7 @@ class _Game:
     def _start(self) -> None:
         while (index := self._line.first(self._full)) is not None:
             job = self._jobs[index]
-            if not self._pool.start(str(index), job):
+            if self._pool.start(str(index), job) is None:
                 self._full.add(shape_of(job))
                 continue
             self._line.take()
@@ -71,8 +71,8 @@ def _too_large(jobs: Sequence[TraceJob], pool: NodePool) -> set[Shape]:
     """Shapes that do not fit while nothing else is there."""
     never = set()
     for shape, job in {shape_of(job): job for job in jobs}.items():
-        if pool.start("try", job):
-            pool.end("try")
-        else:
+        if pool.start("try", job) is None:
             never.add(shape)
+        else:
+            pool.end("try")
     return never

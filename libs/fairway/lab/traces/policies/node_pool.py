@@ -7,7 +7,7 @@ from fairway.placement.choose import choose
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
 from fairway.placement.verdicts.verdict import Context
-from fairway.wire.capacity import ClusterInfo, Node
+from fairway.wire.capacity import ClusterInfo, Node, Slot
 from fairway.wire.policy import Placement
 from fairway.wire.workload import Workload
 from fairway.workloads.kinds.registry import KINDS
@@ -36,16 +36,16 @@ class NodePool:
         self._workloads: dict[Shape, Workload] = {}
         self._where: dict[str, str] = {}
 
-    def start(self, key: str, job: TraceJob) -> bool:
-        """Whether there was room for the whole gang; it is taken until `end` of the same key."""
+    def start(self, key: str, job: TraceJob) -> tuple[Slot, ...] | None:
+        """Where the whole gang goes: its room is taken until `end` of the same key. None when there is no room."""
         workload = self._workload(job)
         choice = choose(self._fleet, workload, _ANYWHERE, Context(now=_NOW))
         if choice.plan is None:
-            return False
+            return None
         requests = {pods.name: pods.requests for pods in workload.pod_sets}
         self._fleet[choice.cluster].hold(key, choice.plan.slots, requests)
         self._where[key] = choice.cluster
-        return True
+        return choice.plan.slots
 
     def end(self, key: str) -> None:
         self._fleet[self._where.pop(key)].drop(key)
