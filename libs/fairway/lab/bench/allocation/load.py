@@ -78,12 +78,13 @@ def clusters_of(known: Sequence[Node], count: int, by: str) -> dict[str, list[No
     else:
         models = sorted({node.labels[MODEL_LABEL] for node in known})
         parts = [[node for node in known if node.labels[MODEL_LABEL] == model] for model in models]
+        parts.sort(key=len)
         while len(parts) != count:
-            parts.sort(key=len)
             if len(parts) > count:
                 parts = [parts[0] + parts[1], *parts[2:]]
             else:
                 *rest, largest = parts
                 half = len(largest) // 2
                 parts = [*rest, largest[:half], largest[half:]]
+            parts.sort(key=len)
     return {f"c{index}": part for index, part in enumerate(parts)}
