@@ -191,3 +191,5 @@ async def test_allocation_says_what_each_policy_gets_of_the_gpus(tmp_path: Path)
     assert report["figures"]["held_percent_at_130_fairway_2"] > report["figures"]["allocated_percent_at_130_fairway_2"]
     code, _, err = await bench("allocation", "openb", str(tmp_path / "absent.csv"))
     assert (code, "openb_node_list_gpu_node.csv" in err) == (2, True)
+    code, _, err = await bench("allocation", "openb")
+    assert (code, "Missing argument 'file'" in err) == (2, True)

@@ -94,15 +94,12 @@ def test_every_policy_keeps_to_models_and_to_what_is_free(policy: str, file: Pat
 
 
 def test_shares_are_taken_when_pods_asked_for_all_gpus_and_in_the_end(file: Path) -> None:
-    """Six GPUs. Twelve halves ask for all of them, and six of them have one each; the others find none."""
-    half, two, *_ = load.pods(file, load.WHOLE)
+    """Six GPUs. Six pods for G2 ask for all of them, and four find one; two halves get the two of T4."""
+    half, _, _, g2 = load.pods(file, load.WHOLE)
     free = FreeNodes(load.nodes(file))
-    found = allocate([half] * 16, free, BestFitNode(free))
-    assert (found.asked_100, found.held_100) == (pytest.approx(50), pytest.approx(100))
-    assert (found.asked_130, found.held_130) == (pytest.approx(50), pytest.approx(100))
-    empty = FreeNodes(load.nodes(file))
-    found = allocate([two, two, half, half, half, half, two], empty, BestFitNode(empty))
-    assert (found.asked_100, found.asked_130) == (pytest.approx(500 / 6), pytest.approx(500 / 6))
+    found = allocate([*[g2] * 6, half, half, half], free, BestFitNode(free))
+    assert (found.asked_100, found.held_100) == (pytest.approx(400 / 6), pytest.approx(400 / 6))
+    assert (found.asked_130, found.held_130) == (pytest.approx(500 / 6), pytest.approx(100))
 
 
 async def test_the_outcome_has_each_policy_at_both_loads_with_its_seeds(file: Path) -> None:

@@ -78,6 +78,8 @@ def test_pods_are_where_the_plan_has_them_and_all_is_gone_when_the_time_is_over(
         *((0, name, "Running", False) for name in pods),
         *((10, name, "Running", True) for name in pods),
     ]
+    order = [(kind, change.gone) for second, kind, change in house.told if second == 10]
+    assert order == [("Pod.v1", True)] * 3 + [(KIND, False), (KIND, True)], "its room is free before it says its end"
     nodes = [change.manifest["spec"]["nodeName"] for _, kind, change in house.told if kind == "Pod.v1" and change.name]
     assert nodes[:3] == ["c0-node-0", "c0-node-0", "c0-node-1"]
 

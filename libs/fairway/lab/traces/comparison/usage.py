@@ -13,9 +13,7 @@ def usage(jobs: Sequence[TraceJob], runs: Runs, until: float, parts: int) -> lis
     for job, run in zip(jobs, runs, strict=True):
         if run is None or run.started >= until:
             continue
-        end = min(run.ended, until)
-        first = int(run.started / width)
-        last = min(int(end / width), parts - 1)
-        for part in range(first, last + 1):
-            total[part] += job.gpus * (min(end, (part + 1) * width) - max(run.started, part * width))
+        last = min(int(run.ended / width), parts - 1)
+        for part in range(int(run.started / width), last + 1):
+            total[part] += job.gpus * (min(run.ended, (part + 1) * width) - max(run.started, part * width))
     return [one / width for one in total]
