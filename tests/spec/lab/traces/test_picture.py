@@ -33,7 +33,7 @@ def test_every_policy_has_a_line_in_both_charts_and_a_name_in_the_legend() -> No
 
 def test_the_axes_say_what_they_are_and_in_which_unit() -> None:
     texts = {text.text for text in picture().iter(f"{SVG}text")}
-    titles = {"wait", "part of all jobs", "days after the first submission", "part of all GPUs"}
+    titles = {"wait (logarithmic)", "part of all jobs", "days after the first submission", "part of all GPUs"}
     assert titles | {"1 s", "1 min", "1 h", "1 day", "100 %", "3"} <= texts
 
 

@@ -28,7 +28,12 @@ def draw(jobs: Sequence[TraceJob], runs: Mapping[str, Runs], gpus: int) -> str:
     marks = tuple((_at(seconds), text) for seconds, text in _MARKS)
     return picture(
         [
-            Chart("Jobs that waited no longer", Axis("wait", marks), Axis("part of all jobs", _TENTHS), waits),
+            Chart(
+                "Jobs that waited no longer than this",
+                Axis("wait (logarithmic)", marks),
+                Axis("part of all jobs", _TENTHS),
+                waits,
+            ),
             Chart(
                 "GPUs in use", Axis("days after the first submission", ticks), Axis("part of all GPUs", _TENTHS), used
             ),
