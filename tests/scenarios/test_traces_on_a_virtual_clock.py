@@ -1,8 +1,15 @@
 """A trace through the real services on a virtual clock: waits are the fleet's, and the same trace is the same run."""
 
+import asyncio
+
+import pytest
+
 from fairway.lab.fleet.cluster_shapes import equal_clusters
+from fairway.lab.simulation.virtual_time import run_virtual
 from fairway.lab.traces.policies.event_loop import JobRun
 from fairway.lab.traces.trace import GPU, TraceJob
+from fairway.lab.traces.virtual.fleet import VirtualFleet
+from fairway.lab.traces.virtual.member import TraceMember
 from fairway.lab.traces.virtual.replay import VirtualOutcome, VirtualPlan, replay
 
 
@@ -39,3 +46,24 @@ def test_a_job_that_no_cluster_can_hold_has_no_end_and_the_replay_ends_all_the_s
     found = played([job(0, 0, 10), job(1, 5, 10, pods=2)])
     assert found.runs == [JobRun(0, 10), None]
     assert len(found.findings.unfinished) == 1
+
+
+class _BrokenMember(TraceMember):
+    async def served(self) -> tuple[str, ...]:
+        raise RuntimeError("a fault of the code")
+
+
+def test_what_fails_in_the_fleet_ends_the_replay() -> None:
+    (config,) = equal_clusters(1, nodes=1, gpus=8)
+
+    async def story() -> None:
+        fleet = VirtualFleet([config])
+        fleet.members.put(_BrokenMember(config, lambda job, attempt: ()))
+        async with asyncio.TaskGroup() as group:
+            await fleet.start(group)
+            await fleet.clock.sleep(60)
+            fleet.stop()
+
+    with pytest.raises(ExceptionGroup) as failed:
+        run_virtual(story())
+    assert failed.value.subgroup(RuntimeError) is not None

@@ -35,7 +35,9 @@ _Gpus = Annotated[int, typer.Option(min=1, help="of each node")]
 _Speedup = Annotated[
     float, typer.Option(min=0, help="of the clock; 0: the trace in about a minute, 100 on the virtual clock")
 ]
-_Again = Annotated[bool, typer.Option("--decide-again/--no-decide-again", help="at the end: what every stage decided")]
+_Again = Annotated[
+    bool, typer.Option("--decide-again/--no-decide-again", help="on the real clock: in the end all that was decided")
+]
 _Picture = Annotated[Path | None, typer.Option(help="with --clock virtual: the SVG of waits and of GPUs in use")]
 
 

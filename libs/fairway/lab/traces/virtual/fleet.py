@@ -39,7 +39,7 @@ class _Ids:
 
 
 class VirtualFleet:
-    """To be made and run on a VirtualLoop. `planned` is told where attempts have their room."""
+    """To be made and run on a VirtualLoop. `planned` has the room of the attempts that are not applied yet."""
 
     def __init__(self, clusters: Sequence[ClusterConfig]) -> None:
         self.clock = VirtualClock()
@@ -54,20 +54,26 @@ class VirtualFleet:
         return self.planned.pop((job, attempt))
 
     def hear(self, message: wire.JobMessage) -> None:
+        """Every message of the record: members place pods as Fairway planned."""
         if isinstance(message, wire.Reserved):
             self.planned[message.job, message.attempt] = message.slots
 
     def _world(self) -> World:
         return World(self.bus, self.store.beside(), self.clock, self._ids.new(), PACE)
 
-    async def start(self) -> None:
+    async def start(self, group: asyncio.TaskGroup) -> None:
+        """In this group, which ends with whatever of them fails."""
         catalog = Catalog()
-        self._tasks.append(asyncio.create_task(catalog.run(self.bus, self.clock)))
+        self._tasks.append(group.create_task(catalog.run(self.bus, self.clock)))
         await catalog.known.wait()
         meter = Meter()
         made = Composition(self._world, self.bus, self.clock, catalog, meter, self.members, KEY)
-        for service in made.services(STAGES):
-            self._tasks.append(asyncio.create_task(Loop(service, self._world(), meter).run()))
-        for member in self.members.values():
-            agent = Agent(member, self.bus, self.clock, _Ids(member.name), _AGENT)
-            self._tasks.append(asyncio.create_task(agent.run()))
+        loops = [Loop(service, self._world(), meter).run() for service in made.services(STAGES)]
+        agents = [
+            Agent(member, self.bus, self.clock, _Ids(member.name), _AGENT).run() for member in self.members.values()
+        ]
+        self._tasks += [group.create_task(work) for work in (*loops, *agents)]
+
+    def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()

@@ -85,15 +85,22 @@ class _VirtualReplay:
         self._heard = 0
 
     async def run(self) -> VirtualOutcome:
-        fleet = VirtualFleet(self._plan.clusters)
+        fleet = self._fleet = VirtualFleet(self._plan.clusters)
         fleet.bus.told = self._told
-        self._fleet = fleet
         await fleet.bus.publish(self._settings)
-        await fleet.start()
-        # Whatever begins has begun, and every cluster has reported.
-        await fleet.clock.sleep(1)
-        calm_collector()
-        start = fleet.clock.now()
+        async with asyncio.TaskGroup() as group:
+            await fleet.start(group)
+            # Whatever begins has begun, and every cluster has reported.
+            await fleet.clock.sleep(1)
+            calm_collector()
+            start = fleet.clock.now()
+            await self._submit(fleet, start)
+            await self._ends()
+            fleet.stop()
+        return self._outcome(start)
+
+    async def _submit(self, fleet: VirtualFleet, start: int) -> None:
+        """Every job at its time."""
         for index, job in enumerate(self._jobs):
             due = start + round(job.at * 1000 / self._plan.speedup)
             if due > fleet.clock.now():
@@ -101,8 +108,6 @@ class _VirtualReplay:
             name = f"{self._plan.name}.{index}"
             self._tally.submit(name, job, due)
             await fleet.bus.publish([submission(name, job, due, self._plan.speedup)])
-        await self._ends()
-        return self._outcome(start)
 
     def _told(self, stream: str, delivery: Delivery) -> None:
         """Everything that is stored, at once."""
