@@ -70,6 +70,14 @@ def test_figures_are_of_the_jobs_that_every_policy_ran_and_usage_is_of_all() -> 
     assert fifo.finish_time_fairness.rho == {"a": 1.0, "b": 0.6667}
 
 
+def test_waits_are_told_apart_by_how_many_gpus_a_job_has() -> None:
+    sizes = (1, 4, 4, 8, 16)
+    jobs = [job("a", 0, 10, gpus) for gpus in sizes]
+    runs = [JobRun(wait, wait + 10) for wait in (1, 2, 6, 8, 16)]
+    found = compare(jobs, {STATIC: list(runs)}, gpus=32)
+    assert found.policies[STATIC].mean_wait_seconds_by_gpus == {"0-1": 1, "2-4": 4, "5-8": 8, "9 and more": 16}
+
+
 def test_the_table_has_a_line_for_each_policy_with_its_worst_and_median_tenant() -> None:
     runs = {STATIC: [JobRun(0, 50), None, JobRun(150, 250)], FIFO: [JobRun(0, 50), JobRun(0, 100), JobRun(100, 200)]}
     _, head, static, fifo = table(compare(compared_jobs(), runs, gpus=8))

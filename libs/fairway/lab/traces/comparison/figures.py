@@ -12,6 +12,10 @@ from fairway.lab.traces.report import percentiles
 from fairway.lab.traces.trace import TraceJob
 
 
+# A part of a node, a whole one, several: how large a job is decides how long it waits.
+_SIZES = {"0-1": 1.0, "2-4": 4.0, "5-8": 8.0, "9 and more": float("inf")}
+
+
 class PolicyFigures(Struct, frozen=True):
     """Times in seconds. `ran` jobs ran; `never` ones ask for more than the policy ever has for them. Waits and
     completions, both from the submission, are of the jobs that ran under every policy. GPU utilisation is the part of
@@ -20,6 +24,7 @@ class PolicyFigures(Struct, frozen=True):
     ran: int
     never: int
     wait_seconds: dict[str, float]
+    mean_wait_seconds_by_gpus: dict[str, float]
     completion_seconds: dict[str, float]
     gpu_utilisation_while_arriving: float
     gpu_utilisation: float
@@ -50,6 +55,7 @@ def compare(jobs: Sequence[TraceJob], runs: Mapping[str, Runs], gpus: int) -> Co
             ran=sum(run is not None for run in own),
             never=sum(run is None for run in own),
             wait_seconds=_spread(waits),
+            mean_wait_seconds_by_gpus=_by_gpus([jobs[index].gpus for index in compared], waits),
             completion_seconds=_spread(whole),
             gpu_utilisation_while_arriving=_share(jobs, own, arriving, gpus),
             gpu_utilisation=_share(jobs, own, last, gpus),
@@ -62,6 +68,14 @@ def compare(jobs: Sequence[TraceJob], runs: Mapping[str, Runs], gpus: int) -> Co
 def _spread(values: Sequence[float]) -> dict[str, float]:
     ranked = percentiles(values)
     return {"mean": round(fmean(values), 1) if values else 0.0, "p50": ranked["p50"], "p95": ranked["p95"]}
+
+
+def _by_gpus(gpus: Sequence[int], waits: Sequence[float]) -> dict[str, float]:
+    """For jobs of about so many GPUs in all, where there are any."""
+    found: dict[str, list[float]] = {name: [] for name in _SIZES}
+    for asked, wait in zip(gpus, waits, strict=True):
+        found[next(name for name, most in _SIZES.items() if asked <= most)].append(wait)
+    return {name: round(fmean(own), 1) for name, own in found.items() if own}
 
 
 def _share(jobs: Sequence[TraceJob], runs: Runs, until: float, gpus: int) -> float:
