@@ -11,7 +11,6 @@ from fairway.lab.traces.policies.baselines import STATIC, Runs
 from fairway.lab.traces.report import percentiles
 from fairway.lab.traces.trace import TraceJob
 
-
 # A part of a node, a whole one, several: how large a job is decides how long it waits.
 _SIZES = {"0-1": 1.0, "2-4": 4.0, "5-8": 8.0, "9 and more": float("inf")}
 
