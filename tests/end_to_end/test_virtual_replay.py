@@ -82,3 +82,8 @@ def test_a_picture_on_the_real_clock_is_refused_with_what_to_do(file: Path) -> N
     command = [sys.executable, "-m", "fairway.cli.main", "replay", "philly", str(file), "--picture", "x.svg"]
     done = subprocess.run(command, capture_output=True, check=False)
     assert (done.returncode, b"--clock virtual" in done.stderr) == (2, True)
+
+
+def test_a_folder_that_is_not_there_is_told_before_the_replay(file: Path) -> None:
+    done = commanded(file, "1", "--picture", str(file.with_name("absent") / "x.svg"))
+    assert (done.returncode, b"is no folder" in done.stderr, done.stdout) == (2, True, b"")

@@ -56,6 +56,9 @@ class ComparisonReport(Struct, frozen=True):
 
 def carry_out(options: ComparisonOptions, clusters: Sequence[ClusterConfig], output: str) -> bool:
     """The command itself, onto these clusters. Whether all was well."""
+    if options.picture is not None and not options.picture.parent.is_dir():
+        # Not at the end of ten minutes.
+        raise Failure(USAGE, f"{options.picture.parent} is no folder", "make it, or name another one for --picture")
     trace = read(options.name, options.file, options.count or sys.maxsize, clusters)
     jobs, notes = compared(trace, clusters)
     if not jobs:
