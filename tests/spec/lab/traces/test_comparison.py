@@ -4,6 +4,7 @@ import pytest
 
 from fairway.lab.traces.comparison.fairness import fairness
 from fairway.lab.traces.comparison.figures import compare
+from fairway.lab.traces.comparison.run import FAIRWAY, ComparisonReport
 from fairway.lab.traces.comparison.table import table
 from fairway.lab.traces.comparison.usage import usage
 from fairway.lab.traces.policies.baselines import FIFO, STATIC
@@ -85,3 +86,19 @@ def test_the_table_has_a_line_for_each_policy_with_its_worst_and_median_tenant()
     assert static.split()[:3] == ["static", "partition", "25"]
     assert static.endswith("1")
     assert fifo.split()[-6:] == ["100.0%", "1.00", "a", "0.67", "b", "0"]
+
+
+@pytest.mark.parametrize(
+    ("last", "violations", "ok"),
+    [
+        pytest.param(JobRun(100, 200), 0, True, id="every job succeeded"),
+        pytest.param(None, 0, False, id="one has not"),
+        pytest.param(JobRun(100, 200), 1, False, id="an invariant was broken"),
+    ],
+)
+def test_all_is_well_when_every_job_succeeded_and_nothing_was_broken(
+    last: JobRun | None, violations: int, ok: bool
+) -> None:
+    runs = [JobRun(0, 50), JobRun(0, 100), last]
+    found = compare(compared_jobs(), {FAIRWAY: runs, STATIC: list(runs)}, gpus=8)
+    assert ComparisonReport("philly", 100, 0, {"violations": violations}, found, ()).ok is ok
