@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,3 +174,22 @@ async def test_under_the_load_of_kueues_test_every_job_succeeds_exactly_once() -
 async def test_a_load_that_has_no_form_is_refused(option: str, given: str, want: str) -> None:
     code, _, err = await bench("kueue-baseline", option, given)
     assert (code, want in err) == (2, True)
+
+
+async def test_allocation_says_what_each_policy_gets_of_the_gpus(tmp_path: Path) -> None:
+    """Four nodes of two GPUs; pods of one, of two and of half a GPU."""
+    nodes = "".join(f"n{index},16000,65536,2,T4\n" for index in range(4))
+    (tmp_path / "openb_node_list_gpu_node.csv").write_text(f"sn,cpu_milli,memory_mib,gpu,model\n{nodes}")
+    head = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n"
+    rows = "".join(f"p{gpus}{milli},1000,1024,{gpus},{milli},\n" for gpus, milli in ((1, 1000), (2, 1000), (1, 500)))
+    file = tmp_path / "pods.csv"
+    file.write_text(head + rows)
+    code, out, err = await bench("allocation", "openb", str(file), "--seeds", "2", "--clusters", "1,2", "-o", "json")
+    assert code == 0, err
+    report = json.loads(out)
+    assert report["counts"] == {"nodes": 4, "gpus": 8, "seeds": 2, "overfull": 0}
+    assert report["figures"]["held_percent_at_130_fairway_2"] > report["figures"]["allocated_percent_at_130_fairway_2"]
+    code, _, err = await bench("allocation", "openb", str(tmp_path / "absent.csv"))
+    assert (code, "openb_node_list_gpu_node.csv" in err) == (2, True)
+    code, _, err = await bench("allocation", "openb")
+    assert (code, "Missing argument 'file'" in err) == (2, True)

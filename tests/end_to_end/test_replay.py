@@ -9,7 +9,8 @@ from fairway.lab.fleet.cluster_shapes import equal_clusters
 from fairway.lab.fleet.decided_again import summaries
 from fairway.lab.fleet.fleet import EmbeddedFleet
 from fairway.lab.processes.service import Child
-from fairway.lab.traces.replay import Progress, ReplayPlan, replay
+from fairway.lab.traces.progress import Progress
+from fairway.lab.traces.replay import ReplayPlan, replay
 from fairway.lab.traces.trace import philly
 from fairway.process.pipeline import HUB, STAGES
 

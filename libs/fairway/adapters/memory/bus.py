@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
-import msgspec
-
+from fairway.adapters.memory.source import MemorySource, MemorySources
 from fairway.runtime.ports import Clock, Delivery, Outgoing, Source, Unreachable
 from fairway.runtime.record.publishable import Unsayable, renamed, same, unsaid
 from fairway.wire.subjects import STREAMS, matches
@@ -22,7 +21,7 @@ class MemoryBus:
         self._log: dict[str, list[Delivery]] = {stream.name: [] for stream in STREAMS}
         self._ids: dict[str, dict[str, tuple[int, int]]] = {stream.name: {} for stream in STREAMS}
         self.told: Callable[[str, Delivery], None] = lambda stream, delivery: None
-        self._sources: dict[tuple[str, str], MemorySource] = {}
+        self._sources = MemorySources()
         self._answers: dict[str, Callable[[bytes], Awaitable[bytes | None]]] = {}
         self._changed = asyncio.Event()
         self.connected = True
@@ -45,7 +44,7 @@ class MemoryBus:
             raise Unsayable(refused)
 
     def _store(self, message: Outgoing) -> None:
-        stream = next(one for one in STREAMS if any(matches(s, message.subject) for s in one.subjects))
+        stream, hearing = self._sources.route(message.subject)
         now = self._clock.now() if self._clock else 0
         log = self._log[stream.name]
         while (before := self._ids[stream.name].get(message.id)) and now - before[0] < stream.duplicate_window * 1000:
@@ -56,8 +55,8 @@ class MemoryBus:
         self._ids[stream.name][message.id] = (now, len(log) + 1)
         stored = Delivery(message.id, message.subject, message.data, sequence=len(log) + 1, stored_at=now)
         log.append(stored)
-        for source in self._sources.values():
-            source.offer(stream.name, stored)
+        for source in hearing:
+            source.offer(stored)
         self.told(stream.name, stored)
 
     def stored(self, stream: str) -> Sequence[Delivery]:
@@ -66,39 +65,43 @@ class MemoryBus:
 
     def again(self, stream: str, sequence: int) -> None:
         """Delivers a stored message once more to every consumer of it, as when its acknowledgement was lost."""
-        for source in self._sources.values():
-            source.offer(stream, self._log[stream][sequence - 1])
+        stored = self._log[stream][sequence - 1]
+        for source in self._sources.all.values():
+            if source.hears(stream, stored.subject):
+                source.offer(stored)
 
     def crashed(self, durable: str) -> None:
         """Who had taken messages of this consumer is gone: they are delivered again."""
-        for (_, name), source in self._sources.items():
+        for (_, name), source in self._sources.all.items():
             if name == durable:
                 source.redeliver()
 
     @property
     def waiting(self) -> int:
         """Messages that some consumer has not acknowledged."""
-        return sum(source.waiting for source in self._sources.values())
+        return sum(source.waiting for source in self._sources.all.values())
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str]) -> Source:
-        key = (stream, durable)
-        if key not in self._sources:
-            self._sources[key] = MemorySource(stream, subjects, self._clock)
+        known = self._sources.all.get((stream, durable))
+        if known is None:
+            known = MemorySource(stream, subjects, self._clock)
+            self._sources.add(durable, known)
             for stored in self._log[stream]:
-                self._sources[key].offer(stream, stored)
-        return self._sources[key]
+                if known.hears(stream, stored.subject):
+                    known.offer(stored)
+        return known
 
     async def erase(self, stream: str, sequence: int) -> None:
         """Its place stays empty."""
         if not self.connected:
             raise Unreachable("the bus is away")
         self._log[stream][sequence - 1] = Delivery("", "", b"", sequence)
-        for source in self._sources.values():
+        for source in self._sources.all.values():
             if source.stream == stream:
                 source.forget(sequence)
 
     async def handled(self, stream: str, durable: str) -> int:
-        source = self._sources.get((stream, durable))
+        source = self._sources.all.get((stream, durable))
         return source.handled if source is not None else 0
 
     async def fetch(self, stream: str, sequence: int) -> bytes | None:
@@ -141,98 +144,3 @@ class MemoryBus:
 
     async def close(self) -> None:
         self.connected = False
-
-
-class MemorySource:
-    """A durable consumer of a MemoryBus. `redeliver` puts back what was taken and not acknowledged, as the server
-    does after the ack wait."""
-
-    def __init__(self, stream: str, subjects: Sequence[str], clock: Clock | None = None) -> None:
-        self.stream = stream
-        self._clock = clock
-        self._waits: dict[asyncio.Task[None], Delivery] = {}
-        self._subjects = tuple(subjects)
-        self._ready: list[Delivery] = []
-        self._taken: dict[int, Delivery] = {}
-        self._arrived = asyncio.Event()
-        self._offered = 0
-
-    def offer(self, stream: str, stored: Delivery) -> None:
-        if stream == self.stream and any(matches(subject, stored.subject) for subject in self._subjects):
-            self._ready.append(msgspec.structs.replace(stored, delivered=0))
-            self._offered = max(self._offered, stored.sequence)
-            self._arrived.set()
-
-    @property
-    def handled(self) -> int:
-        """Up to this place all is acknowledged."""
-        waits = [one.sequence for one in (*self._ready, *self._taken.values(), *self._waits.values())]
-        return min(waits) - 1 if waits else self._offered
-
-    def forget(self, sequence: int) -> None:
-        """A message that is deleted is not delivered any more."""
-        self._ready = [one for one in self._ready if one.sequence != sequence]
-
-    @property
-    def waiting(self) -> int:
-        return len(self._ready) + len(self._taken)
-
-    async def batch(self, most: int) -> list[Delivery]:
-        while not (taken := self.take(most)):
-            await self.arrival()
-        return taken
-
-    async def arrival(self) -> None:
-        """Something is there to be taken, or was."""
-        self._arrived.clear()
-        if not self._ready:
-            await self._arrived.wait()
-
-    def take(self, most: int) -> list[Delivery]:
-        taken = self._ready[:most]
-        self._ready = self._ready[most:]
-        for delivery in taken:
-            delivery.delivered += 1
-            delivery.handle = delivery.sequence
-            self._taken[delivery.handle] = delivery
-        return taken
-
-    def ack(self, deliveries: Sequence[Delivery]) -> None:
-        """Of any delivery of a message: one that waits to be delivered again is not."""
-        over = {one.sequence for one in deliveries}
-        for sequence in over:
-            self._taken.pop(sequence, None)
-        self._ready = [one for one in self._ready if one.sequence not in over or not one.delivered]
-
-    def later(self, delivery: Delivery, delay_ms: int) -> None:
-        if self._taken.pop(delivery.handle, None) is None:
-            return
-        if self._clock is None:
-            self._again(delivery)
-            return
-        wait = asyncio.create_task(self._wait(self._clock.sleep(delay_ms / 1000), delivery))
-        self._waits[wait] = delivery
-        wait.add_done_callback(lambda over: self._waits.pop(over, None))
-
-    async def _wait(self, delay: Awaitable[None], delivery: Delivery) -> None:
-        await delay
-        self._again(delivery)
-
-    def _again(self, delivery: Delivery) -> None:
-        self._ready.append(delivery)
-        self._arrived.set()
-
-    def redeliver(self, only: Sequence[int] | None = None) -> None:
-        """All that was taken and not acknowledged, or what of these sequences was."""
-        handles = [one for one in (self._taken if only is None else only) if one in self._taken]
-        again = [msgspec.structs.replace(self._taken.pop(one)) for one in handles]
-        self._ready = again + self._ready
-        if again:
-            self._arrived.set()
-
-    async def close(self) -> None:
-        for wait in self._waits:
-            wait.cancel()
-        self._ready += self._waits.values()
-        self._waits = {}
-        self.redeliver()

@@ -1,6 +1,6 @@
 """What every client of one store in memory shares: the rows, their changes, leases and the lock of a rebuild."""
 
-from itertools import islice
+from itertools import islice, takewhile
 
 from fairway.runtime.ports import Row, StoreWiped
 
@@ -10,8 +10,8 @@ _AT_ONCE = 1_000
 
 
 class Changes:
-    """The versions of followed rows, by table and key. Of rows that are gone only the newest are kept; who follows from
-    before `forgotten` begins anew."""
+    """The versions of followed rows, by table and key, the newest last. Of rows that are gone only the newest are kept;
+    who follows from before `forgotten` begins anew."""
 
     def __init__(self) -> None:
         self.versions: dict[tuple[str, str], int] = {}
@@ -21,6 +21,7 @@ class Changes:
 
     def add(self, name: tuple[str, str], gone: bool) -> None:
         self.last += 1
+        self.versions.pop(name, None)
         self.versions[name] = self.last
         self._gone.pop(name, None)
         if not gone:
@@ -35,8 +36,8 @@ class Changes:
         """In the order of their versions. StoreWiped when they are no longer all known."""
         if 0 < since < self.forgotten:
             raise StoreWiped
-        names = (name for name, version in self.versions.items() if version > since and name[0].startswith(follow))
-        return sorted(names, key=self.versions.__getitem__)
+        newer = takewhile(lambda name: self.versions[name] > since, reversed(self.versions))
+        return [name for name in newer if name[0].startswith(follow)][::-1]
 
 
 class StoreContents:

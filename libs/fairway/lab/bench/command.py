@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
-from msgspec import Struct
+from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
 from fairway.client.failure import ERROR, USAGE, Failure, say
@@ -32,6 +32,7 @@ _BENCHES: tuple[tuple[str, _Run, str], ...] = (
     ("kubernetes", runs.KubernetesRun, "kubernetes.measure"),
     ("report", runs.AgentRun, "agent.measure"),
     ("kueue-baseline", runs.KueueRun, "kueue.measure"),
+    ("allocation", runs.AllocationRun, "allocation.measure"),
 )
 
 
@@ -55,6 +56,7 @@ def _command(bench: str, run: _Run, module: str) -> Callable[..., None]:
         if name in lists:  # typed with commas between
             kind = Annotated[str, get_args(kind)[1]]
             default = ",".join(map(str, default))
+        default = inspect.Parameter.empty if default is NODEFAULT else default
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
     own = [parameter(name, hints[name], default) for name, default in asked.items()]

@@ -197,3 +197,21 @@ class ClustersRun(Struct, frozen=True):
     processes: Processes = 2
     window: Window = 2_000
     seed: int = 1
+
+
+class AllocationRun(Struct, frozen=True):
+    """How much of a fleet's GPUs pods of a trace get that come one after the other and do not end; nothing runs.
+
+    As the simulator of the FGD paper does it: pods are drawn from the file, with replacement, until they ask for 130 %
+    of all GPUs, and one that finds no room is gone. Once for each seed, on the nodes of `openb_node_list_gpu_node.csv`
+    beside the file. With `parts` a row that asks for a part of a GPU gets a whole one, or is never drawn.
+    """
+
+    trace: Annotated[str, typer.Argument(help="openb")]
+    file: Annotated[str, typer.Argument(help="a pod list of it; the list of its GPU nodes is beside it")]
+    clusters: Annotated[
+        tuple[int, ...], typer.Option(help="over how many clusters Fairway has the nodes, with commas between")
+    ] = (1, 8)
+    by: Annotated[str, typer.Option(help="how nodes are split into clusters: model, or round-robin")] = "model"
+    seeds: Annotated[int, typer.Option(min=1, help="how many draws of pods")] = 10
+    parts: Annotated[str, typer.Option(help="rows that ask for a part of a GPU: whole, or left-out")] = "whole"

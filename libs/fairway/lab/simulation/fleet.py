@@ -16,19 +16,9 @@ from fairway.lab.simulation.members.pods import NODE
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.ports.store import StoreReach
-from fairway.lab.simulation.virtual_time import T0
+from fairway.lab.simulation.virtual_time import VirtualClock
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.views.members import Facts
-
-
-class Instant:
-    """The time that nobody is wrong about."""
-
-    def now(self) -> int:
-        return T0 + round(asyncio.get_running_loop().time() * 1000)
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
 
 
 class SimulatedFleet:
@@ -39,7 +29,7 @@ class SimulatedFleet:
         self, faults: FaultInjector, members: dict[str, dict[str, int]], heard: MemberEvents, plan: RunPlan
     ) -> None:
         self.faults = faults
-        self.clock = Instant()
+        self.clock = VirtualClock()
         self.bus = MemoryBus(self.clock)
         self.store = CheckedStore(StoreChecks(), self.clock)
         self.reach = StoreReach()

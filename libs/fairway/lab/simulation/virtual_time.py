@@ -11,6 +11,16 @@ from typing import Any
 T0 = 1_700_000_000_000
 
 
+class VirtualClock:
+    """The time that nobody is wrong about."""
+
+    def now(self) -> int:
+        return T0 + round(asyncio.get_running_loop().time() * 1000)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
 class Stuck(Exception):
     """Nobody waits for anything that will ever come."""
 

@@ -12,8 +12,10 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.domain.resources import Resources
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.kubesim.fit import amounts
+from fairway.lab.traces.trace import TraceJob, manifest
 from fairway.runtime.ports import Delivery, Outgoing, Unreachable
 from fairway.wire import fleet as said
+from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.envelope import Actor
 
@@ -61,3 +63,10 @@ def configured(one: dict[str, Any]) -> Outgoing:
     )
     name = f"replay.{one['kind']}.{meta['namespace']}.{meta['name']}"
     return Outgoing(name, subjects.config(one["kind"], meta["namespace"], meta["name"]), _encode(message))
+
+
+def submission(name: str, job: TraceJob, at: int, speedup: float) -> Outgoing:
+    """The job of a row as it comes to the door `at` this time, to run so many times faster than its trace says."""
+    raw = Raw(_encode(manifest(job, max(1, round(job.seconds * 1000 / speedup)))))
+    message = wire.Submitted(tenant=job.tenant, at=at, manifest=raw, client=job.name, source=REPLAY.via, who=REPLAY)
+    return Outgoing(name, subjects.job(message.verb, job.tenant), _encode(message), "fairway.job.submitted", "/replay")

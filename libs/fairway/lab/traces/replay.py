@@ -5,8 +5,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock
@@ -16,9 +15,10 @@ from fairway.domain.text.decoding import decoder
 from fairway.lab.fleet.decided_again import decided_again
 from fairway.lab.fleet.fleet import EmbeddedFleet, FleetPlan, running
 from fairway.lab.kubesim.__main__ import ClusterConfig
-from fairway.lab.traces.fleet import REPLAY, allocatable, configured, record
+from fairway.lab.traces.fleet import allocatable, configured, record, submission
+from fairway.lab.traces.progress import OnProgress, Progress
 from fairway.lab.traces.report import ReplayReport, Tally, figures
-from fairway.lab.traces.trace import GPU, TraceJob, manifest, policy, quota_tree
+from fairway.lab.traces.trace import GPU, TraceJob, policy, quota_tree
 from fairway.operate.replay.report import DecisionReport
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet as said
@@ -37,7 +37,6 @@ GROUPS = (
 WALL_S = 60.0
 # After the last job should have ended and nothing was said for this long, the replay gives up waiting.
 PATIENCE_S = 60.0
-_encode = msgspec.json.Encoder().encode
 _decode = decoder(wire.Message)
 _report = decoder(said.Report)
 
@@ -56,18 +55,6 @@ class ReplayPlan(Struct, frozen=True, kw_only=True):
     decide_again: bool = True
 
 
-class Progress(Struct, frozen=True):
-    """How far a replay is; `wall` in seconds since the first submission."""
-
-    total: int
-    submitted: int
-    accepted: int
-    running: int
-    done: int
-    wall: float
-
-
-OnProgress = Callable[[Progress], None]
 WhileRunning = Callable[[EmbeddedFleet], Coroutine[Any, Any, None]]
 
 
@@ -171,12 +158,7 @@ class Replay:
         job = self._jobs[index]
         name = f"{self._plan.name}.{index}"
         self._tally.submit(name, job, self._due(index))
-        raw = Raw(_encode(manifest(job, max(1, round(job.seconds * 1000 / self._speedup)))))
-        message = wire.Submitted(
-            tenant=job.tenant, at=self._due(index), manifest=raw, client=job.name, source=REPLAY.via, who=REPLAY
-        )
-        subject = subjects.job(message.verb, job.tenant)
-        return Outgoing(name, subject, _encode(message), "fairway.job.submitted", "/replay")
+        return submission(name, job, self._due(index), self._speedup)
 
     async def follow(self) -> None:
         async for one in record(self._bus, subjects.JOBS):

@@ -28,6 +28,10 @@ class Course(Struct):
     _since: int = 0
     _told: bool = False
 
+    def started(self, speedup: float) -> int:
+        """When it began to run; a run too short to be seen began its length before its end."""
+        return self.running or self.ended - round(self.trace.seconds * 1000 / speedup)
+
     def take(self, message: wire.JobMessage) -> None:
         match message:
             case wire.Queue():
@@ -124,7 +128,7 @@ def figures(name: str, tally: Tally, findings: Findings, speedup: float, gpus: i
     """`gpus` is the fleet's capacity; utilisation is the work of the jobs that ended well over that and the span."""
     courses = list(tally.courses.values())
     good = [one for one in courses if one.end == "succeeded"]
-    waits = [_started(one, speedup) - one.submitted for one in good]
+    waits = [one.started(speedup) - one.submitted for one in good]
     own = [max(0, wait - one.queued) for wait, one in zip(waits, good, strict=True)]
     span = max((one.ended for one in good), default=0) - min((one.submitted for one in courses), default=0)
     used = sum(one.trace.gpus * one.trace.seconds for one in good)
@@ -151,11 +155,6 @@ def figures(name: str, tally: Tally, findings: Findings, speedup: float, gpus: i
     )
 
 
-def _started(course: Course, speedup: float) -> int:
-    """When it began to run; a run too short to be seen began its length before its end."""
-    return course.running or course.ended - round(course.trace.seconds * 1000 / speedup)
-
-
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
@@ -169,12 +168,12 @@ def lines(report: ReplayReport) -> list[tuple[str, str]]:
     own = {name: ms * found.speedup / 1000 for name, ms in found.pipeline_ms.items()}
     return [
         ("jobs", jobs),
-        ("clock", f"{found.speedup:,.0f} times faster: {_span(found.trace_seconds)} in {found.wall_seconds:.1f} s"),
+        ("clock", f"{found.speedup:,.0f} times faster: {span(found.trace_seconds)} in {found.wall_seconds:.1f} s"),
         ("wait", _three(found.wait_seconds)),
         ("  for room or quota", _three(found.queued_seconds)),
         ("  pipeline x speedup", f"{_three(own)} ({found.pipeline_share:.0%} of all waiting)"),
         ("  pipeline, real time", "  ".join(f"{name} {ms:,.0f} ms" for name, ms in found.pipeline_ms.items())),
-        ("completion", f"mean {_span(found.mean_completion_seconds)}, {_span(found.mean_run_seconds)} of it at work"),
+        ("completion", f"mean {span(found.mean_completion_seconds)}, {span(found.mean_run_seconds)} of it at work"),
         ("GPU utilisation", f"{found.gpu_utilisation:.1%}"),
         ("reschedules", str(found.rescheduled)),
         ("record", f"{found.messages:,} messages, {found.reordered} stored before an older one of their job"),
@@ -186,10 +185,10 @@ def lines(report: ReplayReport) -> list[tuple[str, str]]:
 
 
 def _three(values: dict[str, float]) -> str:
-    return "  ".join(f"{name} {_span(value)}" for name, value in values.items())
+    return "  ".join(f"{name} {span(value)}" for name, value in values.items())
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"

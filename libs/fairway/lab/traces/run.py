@@ -1,6 +1,5 @@
 """What `fairway replay` does: reads the trace, shows how far it is, tells the figures."""
 
-import sys
 import tempfile
 from collections.abc import Sequence
 from itertools import islice
@@ -10,15 +9,13 @@ import msgspec
 import typer
 import uvloop
 from msgspec import Struct
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
 from fairway.client.failure import USAGE, Failure
-from fairway.client.terminal import console
 from fairway.domain.resources import fits, parse_quantity
 from fairway.lab.fleet.decided_again import differing
 from fairway.lab.kubesim.__main__ import ClusterConfig
-from fairway.lab.traces.replay import Progress, ReplayPlan, replay, speedup_for
+from fairway.lab.traces.progress import ProgressDisplay
+from fairway.lab.traces.replay import ReplayPlan, replay, speedup_for
 from fairway.lab.traces.report import Figures, ReplayReport, as_json, lines
 from fairway.lab.traces.trace import MODEL_LABEL, Trace, TraceJob, openb, philly
 
@@ -62,7 +59,7 @@ def carry_out(options: ReplayOptions, clusters: Sequence[ClusterConfig], output:
             decide_again=options.decide_again,
         )
         _announce(plan, fitting, notes)
-        display = _Display(len(fitting))
+        display = ProgressDisplay(len(fitting))
         with display.bar:
             report = uvloop.run(replay(plan, fitting, display.show))
     jobs = {**report.figures.jobs, "left_out": len(never)}
@@ -119,31 +116,6 @@ def _announce(plan: ReplayPlan, jobs: Sequence[TraceJob], notes: Sequence[str]) 
     typer.echo(f"{plan.name}: {len(jobs)} jobs onto {where}, {plan.speedup:,.0f} times faster; {half}", err=True)
     for note in notes:
         typer.echo(f"  {note}", err=True)
-
-
-class _Display:
-    """A bar on a terminal, a line every few seconds elsewhere. Everything on standard error."""
-
-    def __init__(self, total: int) -> None:
-        self._console = console(sys.stderr)
-        text = "{task.completed}/{task.total} ended  {task.fields[running]} running"
-        self.bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn(text),
-            TimeElapsedColumn(),
-            console=self._console,
-            disable=not self._console.is_terminal,
-        )
-        self._task: TaskID = self.bar.add_task("starting", total=total, running=0)
-        self._next = 0.0
-
-    def show(self, now: Progress) -> None:
-        self.bar.update(self._task, description="replaying", completed=now.done, running=now.running)
-        if not self._console.is_terminal and (now.wall >= self._next or now.done == now.total):
-            self._next = now.wall + 5
-            counts = f"{now.submitted} submitted, {now.accepted} accepted, {now.running} running, {now.done} ended"
-            typer.echo(f"{now.wall:6.1f} s  {counts} of {now.total}", err=True)
 
 
 def _tell(report: ReplayReport, output: str) -> None:

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from fairway.adapters.memory.bus import MemoryBus, MemorySource
+from fairway.adapters.memory.bus import MemoryBus
+from fairway.adapters.memory.source import MemorySource
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.process import SimulatedProcess
 from fairway.runtime.ports import ANSWER_S, Delivery, Outgoing, Source, Unreachable
