@@ -7,6 +7,7 @@ from fairway.placement.choose import choose
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
 from fairway.placement.verdicts.verdict import Context
+from fairway.runtime.views.compiled_placement import prepare
 from fairway.wire.capacity import ClusterInfo, Node, Slot
 from fairway.wire.policy import Placement
 from fairway.wire.workload import Workload
@@ -28,6 +29,7 @@ class NodePool:
     """`clusters` are their nodes by name."""
 
     def __init__(self, clusters: Mapping[str, Sequence[Node]]) -> None:
+        prepare()
         self._fleet = Fleet()
         for name, nodes in clusters.items():
             view = self._fleet[name] = ClusterView(ClusterInfo(name, kinds=tuple(KINDS), observed_at=_NOW))
