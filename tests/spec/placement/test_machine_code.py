@@ -77,6 +77,24 @@ def test_missing_code_is_said(place: Path) -> None:
     assert not compiled()
 
 
+@pytest.mark.parametrize("of_others", ["folder", "place"])
+def test_code_that_others_could_have_put_there_is_not_run(of_others: str, place: Path) -> None:
+    folder = place / machine_code.key()
+    shutil.copytree(BUILT, folder)
+    place.chmod(0o755)
+    folder.chmod(0o755)
+    assert machine_code.load() == ""
+    (folder if of_others == "folder" else place).chmod(0o777)
+    assert machine_code.load().startswith("no machine code of ")
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder for all, such as that of temporary files, is none."""
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert machine_code.places() == (BUILT.parent,)
+
+
 @pytest.mark.parametrize("harm", ["cut", "nonsense", "gone"])
 def test_damaged_code_is_said_and_taken_away_so_that_it_is_made_anew(harm: str, place: Path) -> None:
     folder = place / machine_code.key()

@@ -52,17 +52,26 @@ def key() -> str:
 
 
 def places() -> tuple[Path, ...]:
-    """Where the code may lie: beside its sources, and where those may not be written, in the user's cache."""
+    """Where the code may lie: beside its sources, and where those may not be written, in the cache of a user who has
+    one. Nowhere else: whoever could put it there would have this process run what he likes."""
     own = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    if own.startswith("~"):  # a user without a home
-        own = tempfile.gettempdir()
-    return _SOURCES / _KEPT, Path(own) / "fairway" / "placement"
+    beside = _SOURCES / _KEPT
+    return (beside, Path(own) / "fairway" / "placement") if Path(own).is_absolute() else (beside,)
+
+
+def _is_there(folder: Path) -> bool:
+    """And, where it is not beside its sources, whom it is of: it is run as it lies."""
+    if not (folder / _COMPLETE).exists():
+        return False
+    if folder.parent == _SOURCES / _KEPT:
+        return True
+    return all(one.st_uid == os.geteuid() and not one.st_mode & 0o022 for one in (folder.stat(), folder.parent.stat()))
 
 
 def load() -> str:
     """From now on loops run compiled; otherwise says why not, and all run as they are written. Never compiles."""
     name = key()
-    found = [place / name for place in places() if (place / name / _COMPLETE).exists()]
+    found = [place / name for place in places() if _is_there(place / name)]
     if not found:
         return f"no machine code of {name} in {' or '.join(str(place) for place in places())}"
     try:
@@ -76,15 +85,15 @@ def load() -> str:
 
 
 def build() -> Path:
-    """Compiles all loops (some 20 s) into the first place that can be written, unless that was done."""
+    """Compiles all loops (half a minute) into the first place that can be written, unless that was done."""
     name = key()
     for place in places():
-        if (place / name / _COMPLETE).exists():
+        if _is_there(place / name):
             return place / name
     errors = []
     for place in places():
         try:
-            place.mkdir(parents=True, exist_ok=True)
+            place.mkdir(mode=0o755, parents=True, exist_ok=True)
             return _built(place, name)
         except OSError as error:
             errors.append(str(error))
@@ -108,6 +117,8 @@ def _built(place: Path, name: str) -> Path:
         folder.chmod(0o755)
         if not (place / name).exists():
             folder.rename(place / name)
+        if not _is_there(place / name):
+            raise OSError(f"{place} may be written by others; remove it, or let its user alone write there")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if place == _SOURCES / _KEPT:  # of sources that are no more

@@ -4,7 +4,6 @@ from fairway.placement.loops.compiled import inner, loop
 from fairway.placement.loops.layout import (
     BY_NODE,
     FREE,
-    PASSING,
     SHORT_AT_MOST,
     SHORT_BY_NODE,
     SHORT_BY_SUM,
@@ -43,4 +42,4 @@ def _rank(said: SurveyFindings, near: int, place: int) -> tuple[int, int, int]:
         return TAKEN, said.numbers[SHORT_BY_NODE, place], said.numbers[SHORT_BY_SUM, place]
     if near == TOO_SMALL:
         return TOO_SMALL, said.numbers[SHORT_AT_MOST, place], 0
-    return (PASSING, 0, 0) if near == PASSING else (near, 0, 0)
+    return near, 0, 0

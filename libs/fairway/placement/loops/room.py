@@ -57,6 +57,7 @@ def _is_of_a_node(arrays: Arrays, position: int) -> bool:
 
 @loop
 def recounted(arrays: Arrays, shape: ShapeAsked, positions: Int1) -> None:
+    """For who asks about no cluster yet."""
     recount(arrays, shape, positions)
 
 
