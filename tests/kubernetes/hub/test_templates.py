@@ -147,7 +147,7 @@ def test_a_train_job_waits_as_long_as_its_owner_holds_it_and_is_over_when_it_is_
     fairway(fleet, "cancel", "tune", "-n", tenant)
     one.is_gone_from("north")
     until(lambda: not fleet.members["north"].items(in_namespace(RUNTIMES, tenant)), "its runtime is gone with it")
-    assert one.row()["state"] == "cancelled"
+    until(lambda: one.row()["state"] == "cancelled", f"its story ends with it; it is {one.row()}")
 
 
 def test_a_train_job_whose_node_fails_has_failed_on_the_hub(fleet: RealFleet, tenant: str, tune: Json) -> None:
