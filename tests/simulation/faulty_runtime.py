@@ -13,6 +13,7 @@ from fairway.runtime.loop import Loop
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.ports import Commit, Fenced, StoreWiped
 from fairway.runtime.record import folding
+from fairway.runtime.record.found_writer import FoundWriter
 
 Patch = pytest.MonkeyPatch
 
@@ -52,6 +53,15 @@ def chained(patch: Patch) -> None:
     """A step is taken upon one that was refused, where another's row has the revision that it expects."""
     take = MemoryStore._take
     patch.setattr(MemoryStore, "_take", lambda self, step, missed: take(self, step, set()))
+
+
+def unrecorded(patch: Patch) -> None:
+    """What is found apart from an event is not stored, and the event refers to it all the same."""
+
+    async def nowhere(self: FoundWriter, *what: Any) -> int:
+        return 1
+
+    patch.setattr(FoundWriter, "_publish", nowhere)
 
 
 def stale(patch: Patch) -> None:

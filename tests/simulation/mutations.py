@@ -13,6 +13,7 @@ MUTATIONS = (
     runtime.forgetful,
     runtime.tardy,
     runtime.unmet,
+    runtime.unrecorded,
     decisions.impatient,
     decisions.generous,
     decisions.greedy,

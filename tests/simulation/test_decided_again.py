@@ -19,7 +19,7 @@ from fairway.runtime.ports import Outgoing
 
 @pytest.mark.parametrize("hub", [False, True], ids=["without a hub", "with a hub"])
 @pytest.mark.parametrize("profile", ["calm", "rough", "hostile"])
-@pytest.mark.parametrize("seed", [1, 4])
+@pytest.mark.parametrize("seed", [1, 3])
 def test_every_decision_is_the_same_again(seed: int, profile: str, hub: bool) -> None:
     outcome = simulate(RunPlan(seed, hours=0.2, profile=profile, jobs=24, replay=True, hub=hub))
     assert [one for one in outcome.violations if one.rule == "replay"] == []

@@ -6,10 +6,11 @@ kept beside them (the outbox) until they were published. A refused step means th
 
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from fairway.wire.fleet import FleetMessage
 from fairway.wire.jobs import JobMessage
+from fairway.wire.spec import FoundRef
 
 # Covariant: who needs only what the transport knows takes `Heard[object]`, and is given what was heard of any message.
 Message = TypeVar("Message", covariant=True)
@@ -70,9 +71,22 @@ class Say(Struct, frozen=True):
     message: JobMessage | FleetMessage
 
 
+class FoundApart(Struct, frozen=True):
+    """What a decision found, too large to go along with its event, which has `ref` instead. It is of the decision that
+    brought the job to `rev`; `packed` is a `wire.spec.Found` in msgpack without its `clusters`. It is stored before the
+    step is committed, and then it is known where: `ref` is filled in."""
+
+    job: str
+    rev: int
+    clusters: tuple[str, ...]
+    packed: Raw
+    ref: FoundRef
+
+
 class Step(Struct, frozen=True):
     writes: tuple[Write, ...] = ()
     events: tuple[Say, ...] = ()
+    apart: tuple[FoundApart, ...] = ()
 
 
 class Call(Struct, frozen=True):

@@ -13,6 +13,7 @@ from fairway.domain.text.decoding import decoder
 from fairway.explain.events import narrate
 from fairway.explain.why import Why, why
 from fairway.runtime.ports import Bus, Delivery, ReadRows, Wanted
+from fairway.runtime.record.found_reader import FoundReader
 from fairway.runtime.record.senders import in_place
 from fairway.runtime.record.working_sets import working_sets
 from fairway.wire import jobs as wire
@@ -66,7 +67,8 @@ async def story_of(bus: Bus, store: Reads, job_id: str) -> Story | None:
     if row is None:
         return None
     job = _job(row.data)
-    return compose(job, await _recorded(bus, job))
+    reader = FoundReader(bus)
+    return compose(job, [(place, await reader.message(message)) for place, message in await _recorded(bus, job)])
 
 
 def compose(job: Job, recorded: Sequence[Recorded]) -> Story:

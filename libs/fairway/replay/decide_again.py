@@ -14,6 +14,7 @@ from fairway.replay.differences import differences
 from fairway.replay.record import RecordReader
 from fairway.replay.replayed_memory import Astray, ReplayedMemory, RowDiffers
 from fairway.replay.stages import ReplayedStage
+from fairway.runtime.record.found_reader import whole
 from fairway.runtime.views.recorded_entries import made_of
 from fairway.runtime.views.recorder import WHOLE_MS
 from fairway.wire import views
@@ -138,7 +139,7 @@ class Redecider:
     ) -> Iterator[Redecided]:
         """`told` is what came of it, as far as its process has written that down."""
         heard = seen.batch.heard[at]
-        said = {one.name: one.event for one in self._record.said(self._stage.service, heard.id, now)}
+        said = {one.name: one for one in self._record.said(self._stage.service, heard.id, now)}
         vain = told is not None and refused.issuperset(range(len(seen.batch.steps), len(seen.batch.steps) + told.steps))
         if vain:
             said = {}  # it is of another decision on this message, in the same moment
@@ -147,19 +148,21 @@ class Redecider:
         if said.keys() >= events.keys() and events:
             self.left_over.update((name, now) for name in said.keys() - events.keys())
             said = {name: said[name] for name in events}
-        for name, event in said.items():
+        for name, one in said.items():
             self._record.take(name, now)
-            found = differences(event, events.get(name))
-            mark = f"{event.verb} {event.job}: " if len(said) > 1 else ""
+            found = differences(one.whole, events.get(name))
+            mark = f"{one.event.verb} {one.event.job}: " if len(said) > 1 else ""
             fields |= {f"{mark}{field}": values for field, values in found.items()}
         unsaid = tuple(UnsaidEvent(name, event) for name, event in events.items() if name not in said)
         if fields:
             # What follows was decided upon what was said, whatever would be said now.
-            seen.go_on_with(_steps_of(seen, said.values()), told)
+            seen.go_on_with(_steps_of(seen, [one.event for one in said.values()]), told)
         else:
             seen.apply(made.steps)
         if fields or said or made != NOTHING:
-            job = job_of(heard) or next((one.job for one in (*said.values(), *events.values())), "")
+            job = job_of(heard) or next(
+                (one.job for one in (*(one.event for one in said.values()), *events.values())), ""
+            )
             yield Redecided(self._stage.name, job, now, fields, bool(said), vain and bool(made.steps), unsaid)
 
     def _again(
@@ -186,7 +189,7 @@ def _events(steps: Sequence[Step], took: tuple[int, frozenset[int]], born: int) 
     for step in (step for place, step in enumerate(steps, first) if place not in refused):
         for say in step.events:
             if isinstance(say.message, JobMessage) and say.message.rev:
-                yield f"{say.id}-{born}", say.message
+                yield f"{say.id}-{born}", whole(say.message, step.apart)
 
 
 def _steps_of(seen: ReplayedMemory, said: Iterable[JobMessage]) -> Iterator[Step]:

@@ -12,6 +12,7 @@ from fairway.domain.fold import fold
 from fairway.domain.job import IllegalMove, Job
 from fairway.domain.text.decoding import decoder
 from fairway.runtime.ports import Bus, Delivery
+from fairway.runtime.record.found_reader import FoundReader
 from fairway.runtime.record.missing_events import over_gap
 from fairway.runtime.record.senders import in_place, message_of
 from fairway.wire import jobs as wire
@@ -33,11 +34,12 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Said(Struct, frozen=True):
-    """An event as the record has it."""
+    """An event as the record has it; as a `whole` it is with what was stored apart from it."""
 
     name: str
     sequence: int
     event: JobMessage
+    whole: JobMessage
 
     def is_of(self, service: str) -> bool:
         one = self.event
@@ -45,9 +47,11 @@ class Said(Struct, frozen=True):
 
 
 class Messages:
-    """The newest of JOBS by their places. Several may have one: they were stored together."""
+    """The newest of JOBS by their places. Several may have one: they were stored together. `found` reads what was
+    stored apart from them."""
 
     def __init__(self, bus: Bus) -> None:
+        self.found = FoundReader(bus)
         self._bus = bus
         self._kept: dict[int, list[Delivery]] = {}
         self._order: deque[int] = deque()
@@ -192,7 +196,7 @@ class RecordReader:
             return ""  # its consumer has put it among the dead letters
         self._at = max(self._at, event.at)
         if event.rev and in_place(one.subject, event):
-            self._put(Said(one.id, one.sequence, event))
+            self._put(Said(one.id, one.sequence, event, await self._messages.found.message(event)))
         return str(event.job)
 
     def _put(self, said: Said) -> None:
@@ -226,6 +230,7 @@ class RecordReader:
         return [one for one in found if one.is_of(service)]
 
     def take(self, name: str, at: int) -> JobMessage | None:
+        """The whole event, which is not asked for again."""
         said = self.left.pop((name, at), None)
         if said is None:
             return None
@@ -234,4 +239,4 @@ class RecordReader:
         alike.remove(said)
         if not alike:
             del self._by_cause[said.event.cause, at]
-        return said.event
+        return said.whole

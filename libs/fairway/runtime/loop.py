@@ -214,7 +214,7 @@ class Loop:
         if not steps:
             self.view.settled()
         else:
-            commit, outgoing = self.outbox.pack([step for _, step, _ in steps], self.opening.token)
+            commit, outgoing = await self.outbox.pack([step for _, step, _ in steps], self.opening.token)
             taken = await self.world.store.commit(commit)
             for (plan, step, before), ok, words in zip(steps, taken, outgoing, strict=True):
                 if ok:

@@ -8,6 +8,7 @@ from msgspec import structs
 from fairway.domain.decision import Say, Step
 from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted, World
 from fairway.runtime.publishing import Publishing
+from fairway.runtime.record.found_writer import FoundWriter
 from fairway.wire.envelope import JobMessage
 from fairway.wire.reasons import Code
 
@@ -26,6 +27,7 @@ class Outbox:
         self._service = service
         self._world = world
         self.saying = Publishing(service, world, count)
+        self._found = FoundWriter(service, world, self.saying)
         self._table = f"outbox/{service}"
         self._lease = ""
         self._done: tuple[str, ...] = ()
@@ -33,8 +35,11 @@ class Outbox:
         self._count = 0
         self.reached = True
 
-    def pack(self, steps: Sequence[Step], token: int) -> tuple[Commit, list[list[Outgoing]]]:
-        """The commit of these steps, and for each step its messages as they will go out."""
+    async def pack(self, steps: Sequence[Step], token: int) -> tuple[Commit, list[list[Outgoing]]]:
+        """The commit of these steps, and for each step its messages as they will go out. What was found apart is stored
+        by then."""
+        if apart := [one for step in steps for one in step.apart]:
+            await self._found.store(apart, self._entries)
         payloads = []
         outgoing = []
         self._count += 1

@@ -72,10 +72,11 @@ ANSWER_S = 30.0
 
 
 class Bus(Protocol):
-    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
-        """Returns when every message is stored. Unreachable after so many tries of some seconds each, and at once when
-        the connection breaks in the last of them; safe to repeat. Nothing of it is sent later than that. Unsayable
-        (runtime.record.publishable) names those that can never be stored, when all others are."""
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> int:
+        """Returns when every message is stored: the highest of their places. Unreachable after so many tries of some
+        seconds each, and at once when the connection breaks in the last of them; safe to repeat. Nothing of it is sent
+        later than that. Unsayable (runtime.record.publishable) names those that can never be stored, when all others
+        are."""
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str]) -> Source:
         """What is not answered within `ANSWER_S` is given again. Unreachable when there is no such consumer."""

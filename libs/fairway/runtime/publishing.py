@@ -34,17 +34,20 @@ class Publishing:
         """Why it has been unable to say what is to be said, for some rounds by now; empty while it says it."""
         return next(iter(self._failing.values()), "")
 
-    async def insist(self, messages: Sequence[Outgoing], still: Callable[[], Awaitable[object]] | None = None) -> None:
+    async def insist(self, messages: Sequence[Outgoing], still: Callable[[], Awaitable[object]] | None = None) -> int:
         """Publishes until it is done, or until `still`, which is asked before each further try, raises. What can never
-        be published is a dead letter: nobody waits for it."""
+        be published is a dead letter: nobody waits for it. The highest place of what is stored now; 0: there was
+        something that will never be."""
         rounds = 0
+        whole = True
         me = id(asyncio.current_task())
         try:
             while messages:
                 try:
-                    await self._world.bus.publish(messages, tries=1)
-                    return
+                    place = await self._world.bus.publish(messages, tries=1)
+                    return place if whole else 0
                 except Unsayable as error:
+                    whole = False
                     messages = self._letters(error.refused)
                     continue
                 except Unreachable as error:
@@ -57,6 +60,7 @@ class Publishing:
                     await still()
         finally:
             self._failing.pop(me, None)
+        return 0
 
     def _letters(self, refused: Sequence[Unsaid]) -> list[Outgoing]:
         """One for each of them; one that cannot be said either is a line of the log."""

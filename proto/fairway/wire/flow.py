@@ -183,6 +183,7 @@ FLOW = (
     FlowRow("queue_ask", asks.QueueAsk, asks.QUEUE, (GATEWAY,), "where does this job stand?", ("queue",)),
     FlowRow("queue_place", asks.QueueAnswer, asks.QUEUE, ("queue",), "the answer: where it stands", (GATEWAY,)),
     FlowRow("resync", None, "fairway.ask.report.{cluster}", ("reserver",), "send a full report", (AGENT,)),
+    FlowRow("found", None, "fairway.found.{service}", ("global-scheduler",), "what it found, in msgpack (`views.py`)"),
     FlowRow(
         "view",
         None,

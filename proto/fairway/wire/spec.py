@@ -148,11 +148,22 @@ class Found(Struct, frozen=True, omit_defaults=True):
     NeverFits; `stale`, `avoided`) and name: one that holds for all clusters of that kind, or one for each of them in
     order. `scores` are those of the clusters that fit, likewise; where there is no `total` of them it is their sum with
     these `weights`, in their order. Numbers as bytes: the first says how many bytes each of the others has, the lowest
-    first; eight have a sign."""
+    first; eight have a sign. What is too large to go along stands in the stream FOUND at the place `at`, as record
+    `record` of what is stored there (`views.FoundBatch`), and nothing else is here."""
 
-    clusters: tuple[str, ...]
-    answers: tuple[tuple[Code, str], ...]
-    answer: Column
+    clusters: tuple[str, ...] = ()
+    answers: tuple[tuple[Code, str], ...] = ()
+    answer: Column = 0
     numbers: dict[str, dict[str, Column]] = {}
     scores: dict[str, Column] = {}
     weights: tuple[int, ...] = ()
+    at: int = 0
+    record: int = 0
+
+
+class FoundRef(Struct, omit_defaults=True):
+    """A `Found` that stands in FOUND, as whoever decides has it: where, is known once it is stored, and filled in
+    before anything is said of it. `at` 0: it could not be stored."""
+
+    at: int = 0
+    record: int = 0

@@ -13,7 +13,7 @@ CONFIG = "CONFIG"
 DLQ = "DLQ"
 VIEWS = "VIEWS"
 STATUS = "STATUS"
-
+FOUND = "FOUND"
 IN = "IN"
 AUDIT = "AUDIT"
 
@@ -81,6 +81,11 @@ def audited(service: str, user: str) -> str:
     return f"fairway.audit.{token(service)}.{token(user)}"
 
 
+def found(service: str) -> str:
+    """Where a service stores what its decisions found, when that is too large to go along with their events."""
+    return f"fairway.found.{token(service)}"
+
+
 def view(part: str, service: str) -> str:
     """`part` is `whole` where all that a view holds is told, `more` for what follows."""
     return f"fairway.view.{part}.{token(service)}"
@@ -119,7 +124,8 @@ class Stream(Struct, frozen=True):
     kept: bool = False
 
 
-# JOBS has no age limit: it is the record from which everything else is rebuilt.
+# JOBS has no age limit: it is the record from which everything else is rebuilt. FOUND has what placements found where
+# that is large: it is kept as long, and no rebuild reads it.
 # CLUSTERS forgets after ten minutes: an agent's next report says all that matters. Of what one cluster says so many
 # words are kept: a member in pull mode fills no disk, and where one is missing the agent is asked for a full report.
 # IN is the tenants' own: message ids that they choose meet no service's there. One tenant's meet another's, and a
@@ -135,6 +141,7 @@ _WORDS = 1 << 14
 _DEEDS = 1 << 16
 RECORD = (
     Stream(JOBS, ("fairway.job.>",)),
+    Stream(FOUND, ("fairway.found.>",)),
     Stream(CLUSTERS, ("fairway.cluster.>",), _REPORTS, 600, duplicate_window=30),
     Stream(CONFIG, ("fairway.config.>",), per_subject=1),
     Stream(IN, ("fairway.in.>",), _WORDS, 86_400, duplicate_window=0.1, max_bytes=1 << 28, least=1 << 22),

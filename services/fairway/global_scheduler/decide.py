@@ -4,29 +4,32 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from fairway.domain.attempts.retry import go_back
-from fairway.domain.decision import NOTHING, Decision, Heard, Step
+from fairway.domain.decision import NOTHING, Decision, FoundApart, Heard, Step
 from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
 from fairway.placement.choose import choose
 from fairway.placement.fleet import Fleet
 from fairway.placement.scores import Weights
-from fairway.placement.verdicts.recorded import recorded
+from fairway.placement.verdicts.recorded import packed, recorded
 from fairway.placement.verdicts.sentences import what_would_help
 from fairway.placement.verdicts.verdict import Context
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.spec import FoundRef
 
 SERVICE = "global-scheduler"
 
 
 class View(JobRows, Protocol):
-    """Clusters by name; `version` of the cache and `freed` (how often each cluster had room freed) as seen now."""
+    """Clusters by name; `version` of the cache and `freed` (how often each cluster had room freed) as seen now. What is
+    found of more than `alongside` clusters is stored apart from the event."""
 
     clusters: Fleet
     version: int
     freed: Mapping[str, int]
     stale_after: int
     weights: Weights
+    alongside: int
 
 
 def decide(view: View, heard: Heard[wire.Dequeued], now: int) -> Decision:
@@ -44,14 +47,21 @@ def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
     avoid = {name: until for name, until in job.avoid.items() if until > now}
     context = Context(now=now, stale_after=view.stale_after, avoid=avoid, weights=view.weights)
     choice = choose(view.clusters, job.spec.workload, job.spec.placement, context)
+    table = choice.verdict_table
+    found = FoundRef() if len(table) > view.alongside else recorded(table)
     if choice.plan is None:
-        why = what_would_help(choice, job.spec.placement)
-        return go_back(teller, why, recorded(choice.verdict_table), sum(view.freed.values())).step()
-    return teller.say(
-        wire.Placed,
-        cluster=choice.cluster,
-        slots=choice.plan.slots,
-        affinity=choice.affinity,
-        seen=view.version,
-        found=recorded(choice.verdict_table),
-    ).step()
+        go_back(teller, what_would_help(choice, job.spec.placement), found, sum(view.freed.values()))
+    else:
+        teller.say(
+            wire.Placed,
+            cluster=choice.cluster,
+            slots=choice.plan.slots,
+            affinity=choice.affinity,
+            seen=view.version,
+            found=found,
+        )
+    step = teller.step()
+    if isinstance(found, FoundRef):
+        apart = FoundApart(job.id, job.rev + 1, table.names.names, packed(table), found)
+        return Step(step.writes, step.events, (apart,))
+    return step

@@ -17,6 +17,8 @@ from fairway.wire import jobs as wire
 
 _WEIGHTS = "weights"
 _PLAIN = Weights()
+# What was found of so many clusters goes along with the event: storing it apart would cost more than it saves.
+ALONGSIDE = 32
 
 
 class SchedulerMemory(FleetMemory):
@@ -25,9 +27,10 @@ class SchedulerMemory(FleetMemory):
     stale_after = 30_000
     follow = ("nodes/", decision.CLUSTERS)
 
-    def __init__(self, weights: Weights = _PLAIN) -> None:
+    def __init__(self, weights: Weights = _PLAIN, alongside: int = ALONGSIDE) -> None:
         super().__init__()
         self.weights = weights
+        self.alongside = alongside
 
     def take(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
         super().take(found, heard, now)
@@ -45,7 +48,7 @@ class SchedulerMemory(FleetMemory):
             super().recall(table, key, rev, data)
 
 
-def service(weights: Weights = _PLAIN) -> Service[SchedulerMemory, wire.Dequeued]:
+def service(weights: Weights = _PLAIN, alongside: int = ALONGSIDE) -> Service[SchedulerMemory, wire.Dequeued]:
     decoder = msgspec.json.Decoder(wire.Message)
     consumer: Consumer[wire.Dequeued] = Consumer(*flow.consumer(SERVICE), decoder, place_of)
-    return Service(SERVICE, (consumer,), decide, lambda: SchedulerMemory(weights))
+    return Service(SERVICE, (consumer,), decide, lambda: SchedulerMemory(weights, alongside))

@@ -39,7 +39,8 @@ class Composition(Struct):
     members are sealed. `hub` is where tenants apply their jobs, if there is one. `queues` takes the queue's view once
     it runs. `recording` is told what the memory of a service is given. With `image`, the placeholder image by member,
     room is held in the members. `act` stands in the place of all calls to members. After a silence of most of the fleet
-    nothing is given up for `settle_ms`. `weights` are those of the scheduler's scores.
+    nothing is given up for `settle_ms`. `weights` are those of the scheduler's scores; what it finds of more than
+    `alongside` clusters is stored apart.
     """
 
     world: Callable[[], World]
@@ -57,6 +58,7 @@ class Composition(Struct):
     settle_ms: int = SETTLE_MS
     namespaces: SystemNamespaces = SYSTEM_NAMESPACES
     weights: Weights = Weights()
+    alongside: int = global_scheduler.ALONGSIDE
 
     def services(self, names: Sequence[str]) -> list[AnyService]:
         """In the order of the names; those that are no loops, gateway and agent, are left out."""
@@ -65,7 +67,7 @@ class Composition(Struct):
             "admission": lambda: [admission.service(self.catalog, self.bus)],
             "quota": lambda: [quota.service(self.catalog)],
             "queue": lambda: [queue.service(self.catalog, self.meter, self.queues)],
-            "global-scheduler": lambda: [global_scheduler.service(self.weights)],
+            "global-scheduler": lambda: [global_scheduler.service(self.weights, self.alongside)],
             "reserver": lambda: [reserver.service(self.bus, self.catalog)],
             "propagator": self._propagator,
             "watcher": self._watcher,

@@ -31,6 +31,13 @@ async def test_a_message_said_twice_is_stored_once(bus: Bus) -> None:
     await source.close()
 
 
+async def test_who_publishes_is_told_the_place_where_it_stands_the_first_time_and_again(bus: Bus) -> None:
+    place = await bus.publish([said("place", 1)])
+    assert await bus.fetch("JOBS", place) == b'{"n":1}'
+    assert await bus.publish([said("place", 2), said("place", 3)]) == place + 2
+    assert await bus.publish([said("place", 1)]) == place
+
+
 async def test_what_is_put_off_comes_again_and_counts_its_deliveries(bus: Bus) -> None:
     source = await consumed(bus, "JOBS", "later", ["fairway.job.queue.later"])
     await bus.publish([said("later", 1)])

@@ -136,6 +136,8 @@ def test_some_rights_in_words() -> None:
     """By hand: the table could be wrong."""
     assert [user for user in CREDENTIALS if may(user, "fairway.job.succeeded.team-a")] == ["watcher", OPERATOR]
     assert [user for user in CREDENTIALS if may(user, "fairway.job.placed.team-a")] == ["global-scheduler", OPERATOR]
+    assert [user for user in CREDENTIALS if may(user, "fairway.found.global-scheduler")] == ["global-scheduler"]
+    assert [user for user in CREDENTIALS if may(user, "$JS.API.DIRECT.GET.FOUND")] == ["gateway", OPERATOR]
     assert [user for user in CREDENTIALS if may(user, "fairway.config.ElasticQuotaTree.a.b")] == ["hub", "gateway"]
     assert [user for user in CREDENTIALS if may(user, "fairway.member.north.at.one")] == [
         "propagator",

@@ -58,6 +58,7 @@ class Given:
     version: int = 9
     stale_after: int = 30_000
     weights: Weights = field(default_factory=Weights)
+    alongside: int = 32
     ledger: dict[str, dict[str, Hold]] = field(default_factory=dict)
     row_revs: dict[tuple[str, str], int] = field(default_factory=dict)
     members: tuple[str, ...] = ()

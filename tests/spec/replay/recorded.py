@@ -17,11 +17,12 @@ from fairway.domain.fold import fold
 from fairway.domain.job import Job, State
 from fairway.domain.resources import Resources
 from fairway.global_scheduler.decide import SERVICE
-from fairway.global_scheduler.service import service
+from fairway.global_scheduler.service import ALONGSIDE, service
 from fairway.placement.cluster import taken
+from fairway.replay.record import Said
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
-from fairway.runtime.ports import Bus, Commit, Outgoing, World
+from fairway.runtime.ports import Bus, Commit, Delivery, Outgoing, World
 from fairway.runtime.views.jobs import requests_of
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.recording_limits import RecordingLimits
@@ -38,19 +39,26 @@ from tests.support.memory.clock import ManualClock, settle
 KIND = "PyTorchJob.kubeflow.org/v1"
 NAMES = ("east", "north", "south", "west")
 _job = msgspec.json.Decoder(Job).decode
+_message = msgspec.json.Decoder(wire.Message).decode
 _node = msgspec.json.Decoder(Node).decode
 
 
-class House:
-    """`views` is the bus that the recorder has: the scheduler's own, unless a test says otherwise; `store` likewise."""
+def said_in(one: Delivery) -> Said:
+    event = _message(one.data)
+    return Said(one.id, one.sequence, event, event)
 
-    def __init__(self, seed: int, views: Bus | None = None, store: MemoryStore | None = None, **limits: Any) -> None:
+
+class House:
+    """`views` is the bus that the recorder has: the scheduler's own, unless a test says otherwise; `store` likewise.
+    `more` is for the scheduler (`alongside`) and the limits of recording."""
+
+    def __init__(self, seed: int, views: Bus | None = None, store: MemoryStore | None = None, **more: Any) -> None:
         self.rng = random.Random(seed)
         self.clock = ManualClock(T0 + 60 * S)
         self.bus = MemoryBus(self.clock)
         self.store = store or MemoryStore()
         self.views = views or self.bus
-        self._limits = RecordingLimits(**limits)
+        self._more = {"alongside": ALONGSIDE, **more}
         self._mine = self.store.beside()
         self._count = self._started = 0
         self.loops: list[asyncio.Task[None]] = []
@@ -59,8 +67,10 @@ class House:
         self._started += 1
         name = f"s{self._started}"
         world = World(bus=self.bus, store=self.store.beside(), clock=self.clock, owner=name)
-        recording = Recorder((SERVICE, name), self.views, Catalog(), self._limits)
-        made = msgspec.structs.replace(service(), recording=recording)
+        limits = {**self._more}
+        scheduler = service(alongside=limits.pop("alongside"))
+        recording = Recorder((SERVICE, name), self.views, Catalog(), RecordingLimits(**limits))
+        made = msgspec.structs.replace(scheduler, recording=recording)
         self.loops.append(asyncio.create_task(Loop(made, world, Meter()).run()))
         await settle(50)
         await self._mine.open()

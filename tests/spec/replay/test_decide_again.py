@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from itertools import groupby
 
-import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
@@ -17,15 +16,13 @@ from fairway.placement.choose import choose
 from fairway.placement.scores import Weights
 from fairway.placement.verdicts.recorded import recorded
 from fairway.placement.verdicts.verdict import Context
-from fairway.replay.record import Said
 from fairway.runtime.ports import Commit, Delivery, Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import views
 from fairway.wire.reasons import Code, Reason
-from tests.spec.replay.recorded import House, open_house
+from tests.spec.replay.recorded import House, open_house, said_in
 
 ALL = DecisionFilter()
-_decode = msgspec.json.Decoder(wire.Message).decode
 
 
 async def copied(bus: MemoryBus, keep: Callable[[Delivery], bool]) -> MemoryBus:
@@ -40,16 +37,18 @@ async def copied(bus: MemoryBus, keep: Callable[[Delivery], bool]) -> MemoryBus:
 
 def decided_in(bus: MemoryBus) -> list[Delivery]:
     """What the scheduler said."""
-    return [one for one in bus.stored("JOBS") if Said(one.id, 1, _decode(one.data)).is_of(SERVICE)]
+    return [one for one in bus.stored("JOBS") if said_in(one).is_of(SERVICE)]
 
 
 def codes(report: DecisionReport) -> list[Code]:
     return [code for code, _ in groupby(one.why.code for one in report.unknown)]
 
 
+@pytest.mark.parametrize("alongside", [32, 0])
 @pytest.mark.parametrize("seed", range(6))
-async def test_every_decision_is_the_same_again(seed: int) -> None:
-    async with open_house(seed, rounds=30) as house:
+async def test_every_decision_is_the_same_again(seed: int, alongside: int) -> None:
+    """Whether what it found stands in its event or apart."""
+    async with open_house(seed, rounds=30, alongside=alongside) as house:
         report = await replay(house.bus, ALL)
     assert (report.different, report.unknown, report.unsaid) == ([], [], 0)
     assert report.identical == len(house.jobs())
@@ -75,8 +74,9 @@ def loosely(view: View, heard: Heard, now: int) -> Decision:
     return Decision((teller.say(wire.Placed, cluster=choice.cluster, slots=choice.plan.slots, **found).step(),))
 
 
-async def test_another_scoring_shows_field_by_field_and_only_in_what_it_decides_itself() -> None:
-    async with open_house(1, rounds=30) as house:
+@pytest.mark.parametrize("alongside", [32, 0])
+async def test_another_scoring_shows_field_by_field_and_only_in_what_it_decides_itself(alongside: int) -> None:
+    async with open_house(1, rounds=30, alongside=alongside) as house:
         report = await replay(house.bus, ALL, {SERVICE: loosely})
     assert report.identical + len(report.different) == len(house.jobs())
     assert (len(report.different) > 20, report.unknown) == (True, [])

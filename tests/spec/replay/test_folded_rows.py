@@ -17,7 +17,8 @@ def folded(life: Life, *missing: int, **epochs: int) -> FoldedRows:
     for sequence, message in life.said:
         if message.rev and message.rev not in missing:
             epoch = epochs.get(f"r{message.rev}", SET)
-            rows.put(Said(f"m{sequence}", sequence, msgspec.structs.replace(message, epoch=epoch)))
+            event = msgspec.structs.replace(message, epoch=epoch)
+            rows.put(Said(f"m{sequence}", sequence, event, event))
     return rows
 
 

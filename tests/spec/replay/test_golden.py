@@ -2,27 +2,25 @@
 
 from importlib.metadata import version
 
-import msgspec
 import pytest
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.domain.recorded_verdicts import verdicts
 from fairway.global_scheduler.decide import SERVICE
 from fairway.operate.replay.decisions import DecisionFilter, replay
-from fairway.replay.record import Said
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 from tests.spec.replay.golden_file import FOLDER, read
+from tests.spec.replay.recorded import said_in
 
 FILES = {one.stem: one.read_bytes() for one in sorted(FOLDER.glob("*.json"))}
 # By version: the fields that are decided otherwise since, on purpose. Say in the changelog why.
 STATED: dict[str, set[str]] = {}
-_decode = msgspec.json.Decoder(wire.Message).decode
 
 
 def decided(bus: MemoryBus) -> list[wire.JobMessage]:
     """What the scheduler said."""
-    said = [Said(one.id, one.sequence, _decode(one.data)) for one in bus.stored("JOBS")]
+    said = [said_in(one) for one in bus.stored("JOBS")]
     return [one.event for one in said if one.is_of(SERVICE)]
 
 

@@ -190,7 +190,7 @@ async def test_what_comes_again_and_is_done_is_acknowledged_when_whoever_did_it_
         beside = one.store.beside()
         await beside.open()
         other = Outbox("s", World(bus=one.bus, store=beside, clock=one.clock, owner="o2"))
-        commit, _ = other.pack(noted(Heard("moot", wire.Cancel(tenant="t", job="moot")), "done").steps, 0)
+        commit, _ = await other.pack(noted(Heard("moot", wire.Cancel(tenant="t", job="moot")), "done").steps, 0)
         await beside.commit(commit)
         await one.clock.advance(1.05)
         assert (one.words(), one.bus.waiting) == (["moot-done"], 0), "a sweep takes two seconds"

@@ -26,31 +26,31 @@ class MemoryBus:
         self._changed = asyncio.Event()
         self.connected = True
 
-    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> int:
         if not self.connected:
             raise Unreachable("the bus is away")
         broken = self.refusals > 0
         self.refusals -= broken
         refused = [one for one in (unsaid(message, self.max_payload) for message in messages) if one]
         never = {id(one.message) for one in refused}
-        for message in messages[: len(messages) // 2] if broken else messages:
-            if id(message) not in never:
-                self._store(message)
+        said = messages[: len(messages) // 2] if broken else messages
+        places = [self._store(message) for message in said if id(message) not in never]
         self._changed.set()
         self._changed = asyncio.Event()
         if broken:
             raise Unreachable("the connection broke; nobody knows which messages were stored")
         if refused:
             raise Unsayable(refused)
+        return max(places, default=0)
 
-    def _store(self, message: Outgoing) -> None:
+    def _store(self, message: Outgoing) -> int:
         stream, hearing = self._sources.route(message.subject)
         now = self._clock.now() if self._clock else 0
         log = self._log[stream.name]
         while (before := self._ids[stream.name].get(message.id)) and now - before[0] < stream.duplicate_window * 1000:
             stored = log[before[1] - 1]
             if same(message, stored.subject, stored.data):
-                return
+                return stored.sequence
             message = renamed(message)
         self._ids[stream.name][message.id] = (now, len(log) + 1)
         stored = Delivery(message.id, message.subject, message.data, sequence=len(log) + 1, stored_at=now)
@@ -58,6 +58,7 @@ class MemoryBus:
         for source in hearing:
             source.offer(stored)
         self.told(stream.name, stored)
+        return stored.sequence
 
     def stored(self, stream: str) -> Sequence[Delivery]:
         """Everything that was said and is still there, in order."""

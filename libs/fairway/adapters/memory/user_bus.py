@@ -20,10 +20,10 @@ class UserBus:
         if not of.may_publish(self._rights, subject):
             raise RightsRefused(f"{self._user} may not publish {subject}")
 
-    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> int:
         for one in messages:
             self._may(one.subject)
-        await self._bus.publish(messages, tries)
+        return await self._bus.publish(messages, tries)
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str]) -> Source:
         self._may(of.next_of(stream, durable))

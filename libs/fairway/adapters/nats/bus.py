@@ -124,8 +124,8 @@ class NatsBus:
         for source in self._sources:
             source.renew()
 
-    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
-        await self._publisher.publish(messages, tries)
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> int:
+        return await self._publisher.publish(messages, tries)
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str]) -> Source:
         await provisioning.check(self._js, stream, durable, subjects)

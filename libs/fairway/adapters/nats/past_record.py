@@ -28,9 +28,10 @@ class NatsPast:
         self._said: list[Delivery] = []
         self.read = 0
 
-    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> int:
         for one in messages:
             self._said.append(Delivery(one.id, one.subject, one.data, self._last + len(self._said) + 1))
+        return self._last + len(self._said)
 
     async def history(
         self, stream: str, subjects: Sequence[str] = (), start: int = 1, live: bool = False, last: bool = False

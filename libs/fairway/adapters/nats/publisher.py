@@ -57,14 +57,15 @@ class _Answer(Struct):
 
 
 class Tried(Struct):
-    """Of one try: what is not known to be stored, what has to be said otherwise at once, what never will be stored, and
-    the last thing that a stream complained of. `mute`: nobody tells what a stream has."""
+    """What is not known to be stored, what has to be said otherwise at once, what never will be stored, and the last
+    thing that a stream complained of. `mute`: nobody tells what it has. `place`: the highest of what is stored."""
 
     left: list[Outgoing] = field(default_factory=list)
     again: list[Outgoing] = field(default_factory=list)
     never: list[Unsaid] = field(default_factory=list)
     cause: str = ""
     mute: bool = False
+    place: int = 0
 
 
 _ack = msgspec.json.Decoder(_Ack).decode
@@ -97,7 +98,7 @@ class Publisher:
     def back(self) -> None:
         self._there.set()
 
-    async def publish(self, messages: Sequence[Outgoing], tries: int) -> None:
+    async def publish(self, messages: Sequence[Outgoing], tries: int) -> int:
         most = self._nc.max_payload
         never = [one for one in (unsaid(message, most) for message in messages) if one]
         if never:
@@ -105,14 +106,15 @@ class Publisher:
             messages = [one for one in messages if id(one) not in refused]
         tried = Tried(bundled(messages, most))
         while tried.left and tries > 0:
-            tried = await self._try(tried.left)
+            tried = await self._try(tried.left, tried.place)
             tries = tries - 1
             for _ in range(_MOST_NAMES):
                 if not tried.again:
                     break
-                more = await self._try(tried.again)
+                more = await self._try(tried.again, tried.place)
                 never += more.never
-                tried = Tried(tried.left + more.left, more.again, tried.never, more.cause or tried.cause)
+                cause = more.cause or tried.cause
+                tried = Tried(tried.left + more.left, more.again, tried.never, cause, place=more.place)
             tried.left += tried.again
             never += tried.never
         if tried.left:
@@ -121,16 +123,17 @@ class Publisher:
             raise Unreachable(f"{len(tried.left)} messages, first on {first}, were not stored{why}; trying again later")
         if never:
             raise Unsayable(never)
+        return tried.place
 
-    async def _try(self, messages: list[Outgoing]) -> Tried:
+    async def _try(self, messages: list[Outgoing], place: int) -> Tried:
         """Without a connection it waits for one and sends nothing: what nats-py kept until then would go out whatever
         has become true meanwhile."""
         if not self._nc.is_connected:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_PUBLISH_WAIT_S):
                     await self._there.wait()
-            return Tried(messages)
-        window = _Window(len(messages))
+            return Tried(messages, place=place)
+        window = _Window(len(messages), place)
         names: dict[str, Outgoing] = {}
         for message in messages:
             self._next += 1
@@ -143,7 +146,7 @@ class Publisher:
         for name in names:
             self._waiting.pop(name, None)
         if len(window.good) == len(names):
-            return Tried()
+            return Tried(place=window.place)
         return await self._judged({name: one for name, one in names.items() if name not in window.good}, window)
 
     def _acked(self, arrived: list[Arrived]) -> None:
@@ -154,7 +157,7 @@ class Publisher:
 
     async def _judged(self, names: dict[str, Outgoing], window: "_Window") -> Tried:
         """What becomes of the messages that were not simply stored."""
-        tried = Tried()
+        tried = Tried(place=window.place)
         repeats = []
         for name, message in names.items():
             ack = window.odd.get(name)
@@ -194,6 +197,8 @@ class Publisher:
         if stored is None or not same(message, stored.subject, stored.data):
             log.warning("another message has its id", **said_of(message), subject=message.subject, sequence=ack.seq)
             tried.again.append(renamed(message))
+        else:
+            tried.place = max(tried.place, ack.seq)
 
 
 async def stored_at(client: Client, stream: str, sequence: int) -> StoredMessage | None:
@@ -220,18 +225,20 @@ def _read(data: bytes) -> _Ack | None:
 
 
 class _Window:
-    """Counts the acknowledgements of one batch of publishes: the `good` ones, and what the `odd` ones said."""
+    """Counts the acknowledgements of a batch: the `good` ones, the highest `place` so far, what the `odd` ones said."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, place: int) -> None:
         self._left = count
         self.good: set[str] = set()
         self.odd: dict[str, _Ack] = {}
+        self.place = place
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def acked(self, name: str, ack: _Ack | None) -> None:
         self._left -= 1
         if ack is not None and ack.error is None and not ack.duplicate:
             self.good.add(name)
+            self.place = max(self.place, ack.seq)
         elif ack is not None:
             self.odd[name] = ack
         if self._left == 0:

@@ -116,7 +116,7 @@ def _own(credential: str) -> list[str]:
     """What some ask beside what the flow gives them."""
     found = [by_number(subjects.JOBS)] if credential in _MANIFESTS else []
     if credential == GATEWAY:
-        found += [f"{_API}.STREAM.INFO.{subjects.DLQ}", by_number(subjects.DLQ)]
+        found += [f"{_API}.STREAM.INFO.{subjects.DLQ}", by_number(subjects.DLQ), by_number(subjects.FOUND)]
     if credential == KEEPER:  # what admission has handled, and nobody answers, is of no job
         found += [deletion(subjects.JOBS), info_of(*consumer("admission")[:2])]
     if credential in _WITH_MEMBERS:

@@ -5,7 +5,7 @@ from fairway.domain.events import Teller
 from fairway.domain.job import Job
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.wire.spec import NOTHING, Written
+from fairway.wire.spec import NOTHING, FoundRef, Written
 
 
 def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason, left: bool = False) -> Teller:
@@ -69,7 +69,7 @@ def _queued_again(teller: Teller, job: Job, why: Reason) -> Teller:
     )
 
 
-def go_back(teller: Teller, why: Reason, found: Written = NOTHING, freed: int = 0) -> Teller:
+def go_back(teller: Teller, why: Reason, found: Written | FoundRef = NOTHING, freed: int = 0) -> Teller:
     """Returns a job that found no room to its queue, with its first enqueue time."""
     job = teller.job
     assert job is not None, "only a known job can go back"

@@ -30,7 +30,7 @@ _INFO = (
 
 
 def page() -> str:
-    rows = [row for row in flow.FLOW if row.stream != subjects.VIEWS]  # those are no JSON
+    rows = [row for row in flow.FLOW if row.stream not in (subjects.VIEWS, subjects.FOUND)]  # no JSON
     operations: Json = {}
     for row in rows:
         operations |= _operations(row)

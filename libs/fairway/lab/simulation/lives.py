@@ -9,6 +9,7 @@ import msgspec
 from fairway.adapters.memory.user_bus import UserBus
 from fairway.agent.service import Agent
 from fairway.agent.settings import AgentSettings
+from fairway.global_scheduler.service import ALONGSIDE
 from fairway.keeper.service import Keeper
 from fairway.lab.simulation.hub.port import HubPort
 from fairway.lab.simulation.members.member import SimulatedMember
@@ -48,6 +49,8 @@ KEPT_MS = 300_000
 KEEPERS = {"keeper-a": (KEEPER,), "keeper-b": (KEEPER,)}
 # With which this fleet seals what it applies.
 KEY = b"the key of a simulated fleet"
+# In runs whose seeds end so, what placements find is stored apart, as in a large fleet.
+_APART = (3, 7)
 _AGENT = AgentSettings(heartbeat=15.0, discover=30.0, stranded=60.0)
 
 
@@ -60,6 +63,7 @@ class ProcessLives:
         self._fleet = fleet
         self._faults = fleet.faults
         self._plan = plan
+        self._alongside = 0 if plan.seed % 10 in _APART else ALONGSIDE
         self._meter = Meter()
         self._work = PROCESSES | (HUB_PROCESSES if plan.hub else {}) | (KEEPERS if plan.keeper else {})
         self._lives: dict[str, int] = {}
@@ -146,7 +150,9 @@ class ProcessLives:
         def loops(name: str) -> list[Loop]:
             """Each service with the rights of its own credential, whatever shares its process."""
             ports = (partial(world, name), UserBus(port, name), clock)
-            given = Composition(*ports, catalog, self._meter, members, KEY, hub=hub, recording=recording)
+            given = Composition(
+                *ports, catalog, self._meter, members, KEY, hub=hub, recording=recording, alongside=self._alongside
+            )
             return [Loop(one, world(name), self._meter) for one in given.services([name])]
 
         async def runs() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import astuple
 
 from fairway.placement.loops.layout import FITTING, ROWS, SCORE
@@ -16,6 +16,7 @@ from fairway.placement.verdicts.verdict import ClusterVerdict
 from fairway.wire import jobs as wire
 
 _encode = msgspec.json.Encoder().encode
+_pack = msgspec.msgpack.Encoder().encode
 Column = int | memoryview
 # A number has at most eight bytes, and before each column stands how many.
 _MOST_BYTES = 8
@@ -24,7 +25,7 @@ _MOST_BYTES = 8
 class _Found(Struct, omit_defaults=True):
     """`wire.spec.Found` on its way out: names as they were written before, columns as they lie."""
 
-    clusters: Raw
+    clusters: Raw | UnsetType
     answers: list[Answer]
     answer: Column
     numbers: dict[str, dict[str, Column]]
@@ -34,6 +35,15 @@ class _Found(Struct, omit_defaults=True):
 
 def recorded(verdict_table: VerdictTable) -> Raw:
     """Every cluster's verdict and scores. The weighted sum of these is left out: it follows from them."""
+    return Raw(_encode(_found(verdict_table, verdict_table.names.written)))
+
+
+def packed(verdict_table: VerdictTable) -> Raw:
+    """The same in msgpack, and without the names of the clusters."""
+    return Raw(_pack(_found(verdict_table, UNSET)))
+
+
+def _found(verdict_table: VerdictTable, clusters: Raw | UnsetType) -> _Found:
     said = verdict_table.said
     answers = np.empty(2 * verdict_table.most_answers, np.int64)
     same = np.empty(FIRST_ROW + ROWS, np.int64)
@@ -53,7 +63,7 @@ def recorded(verdict_table: VerdictTable) -> Raw:
         scores = {name: columns[column] for name, column in _SCORES}
         weights = astuple(verdict_table.weights)
     given = [verdict_table.answer(which) for which in answers[:used].tolist()]
-    return Raw(_encode(_Found(verdict_table.names.written, given, columns[ANSWER], numbers, scores, weights)))
+    return _Found(clusters, given, columns[ANSWER], numbers, scores, weights)
 
 
 def _columns(same: list[int], into: memoryview) -> list[Column]:

@@ -27,6 +27,7 @@ from fairway.gateway.http.submit import Door
 from fairway.gateway.list_filter import list_filter
 from fairway.gateway.reader import ALL_JOBS, LIVE_JOBS, Reader
 from fairway.runtime.ports import Unreachable, World
+from fairway.runtime.record.found_reader import FoundReader
 from fairway.wire import asks
 
 _MOST = 500
@@ -57,6 +58,7 @@ class JobQuestions:
         self._world = world
         self._door = door
         self._rows = Reader(world.store)
+        self._found = FoundReader(world.bus)
         self._held = HeldObjects(world, self._rows)
         self._seal = PageCursor()
         self._stories = asyncio.Semaphore(_STORIES)
@@ -102,7 +104,7 @@ class JobQuestions:
 
     async def one(self, request: Request) -> Response:
         job = await self._job(request)
-        return answer(answer_of(job) if isinstance(job, HeldObject) else job)
+        return answer(answer_of(job) if isinstance(job, HeldObject) else await self._found.job(job))
 
     async def why(self, request: Request) -> Response:
         job = await self._job(request)
@@ -110,6 +112,7 @@ class JobQuestions:
             return answer(await self._held.why(job, access_of(request)))
         asked = asks.QueueAsk(job.id)
         places = await self._places(access_of(request), asked) if job.state is State.QUEUED else {}
+        job = await self._found.job(job)
         return answer(why(job, places.get(job.id), self._world.clock.now(), await self._rows.frozen()))
 
     async def story(self, request: Request) -> Response:

@@ -112,7 +112,7 @@ class _Replay:
         event = said.event
         service = next((name for name in self.report.stages if said.is_of(name)), "")
         if service and decided and self._asked.covers(event.job, event.at):
-            fields = differences(event, None)
+            fields = differences(said.whole, None)
             self.report.stages[service].different.append(Difference(event.job, event.at, fields))
         elif service and self._asked.covers(event.job, event.at):
             why = self._why(service, event.at)

@@ -21,6 +21,7 @@ from fairway.lab.bench.pipeline.fleet import Tell
 from fairway.lab.bench.runs import DecisionsRun
 from fairway.process.main import calm_collector
 from fairway.runtime.ports import ReadRows, Row
+from fairway.runtime.record.found_reader import whole
 from fairway.wire import jobs as wire
 
 # By the number of clusters, and of nodes in each.
@@ -57,7 +58,7 @@ async def measure(run: DecisionsRun, dir: Path, tell: Tell) -> BenchOutcome:
 
 class _Measured(Struct):
     """Nanoseconds of each decision by the clock (`took`), of all of them by the processor, of each bare look, and of
-    all that the view does beside (reading rows, applying steps); the bytes of each message, and records that lack a
+    all that the view does beside (reading rows, applying steps); the bytes of each record, and records that lack a
     cluster."""
 
     took: list[int] = []
@@ -125,10 +126,9 @@ class Decisions:
         """Checks the record; a gang that was placed begins, and another one ends."""
         said = step.events[0].message
         assert isinstance(said, wire.Placed | wire.Queue), "it is placed, or it goes back"
-        self._measured.sizes.append(len(_encode(said)))
-        self._measured.incomplete += {
-            one.cluster for one in recorded_verdicts.verdicts(said)
-        } != self._fleet_nodes.clusters.keys()
+        self._measured.sizes.append(len(_encode(said)) + sum(len(bytes(one.packed)) for one in step.apart))
+        told = {one.cluster for one in recorded_verdicts.verdicts(whole(said, step.apart))}
+        self._measured.incomplete += told != self._fleet_nodes.clusters.keys()
         if isinstance(said, wire.Placed):
             self._measured.placed += 1
             self._fleet_nodes.begin(placed(job, said.cluster, said.slots))

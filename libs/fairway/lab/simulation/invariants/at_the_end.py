@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec import Raw
+
 from fairway.domain import decision
 from fairway.domain.job import CHARGED, MOVES, Job, State
 from fairway.domain.text.decoding import decoder
@@ -9,9 +11,12 @@ from fairway.domain.working_sets import WorkingSets
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.runtime.record.folding import Folding
 from fairway.wire import jobs as wire
+from fairway.wire import views
+from fairway.wire.spec import Found as FoundVerdicts
 
 _message = decoder(wire.Message)
 _job = decoder(Job)
+_found = decoder(FoundVerdicts)
 _FOLDED = {"admitted", *(kind.verb for kind in MOVES)}
 Found = Iterator[tuple[str, str, str]]
 
@@ -23,6 +28,7 @@ def left_behind(fleet: SimulatedFleet, submitted: dict[str, str]) -> Found:
     yield from _left(fleet)
     yield from _sums(fleet)
     yield from _unlike(fleet)
+    yield from _apart(fleet)
 
 
 def rows(fleet: SimulatedFleet) -> dict[str, Job]:
@@ -93,3 +99,20 @@ def _unlike(fleet: SimulatedFleet) -> Found:
     for name in sorted(made.keys() | there.keys()):
         if made.get(name) != there.get(name):
             yield "rebuild", name, f"its row is {there.get(name)}, and the record makes {made.get(name)} of it"
+
+
+def _apart(fleet: SimulatedFleet) -> Found:
+    """What an event refers to was stored before it was said, of that job and at that revision."""
+    stored = {one.sequence: one for one in fleet.bus.stored("FOUND")}
+    for one in fleet.bus.stored("JOBS"):
+        message = _message(one.data)
+        text = getattr(message, "found", None)
+        ref = _found(text) if isinstance(text, Raw) else None
+        if ref is None or not ref.at:
+            continue
+        record = stored.get(ref.at)
+        batch = views.found_batch(record.data) if record is not None else None
+        if batch is None or record is None or record.stored_at > one.stored_at:
+            yield "record", message.job, f"what it refers to at {ref.at} is not there, or came later"
+        elif (batch.records[ref.record].job, batch.records[ref.record].rev) != (message.job, message.rev):
+            yield "record", message.job, f"what it refers to at {ref.at} is of another decision"

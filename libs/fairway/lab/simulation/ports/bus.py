@@ -20,15 +20,15 @@ class BusPort:
         self._bus = bus
         self._faults = faults
 
-    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> None:
-        await self._process.call(lambda: self._published(messages), "the bus")
+    async def publish(self, messages: Sequence[Outgoing], tries: int = 4) -> int:
+        return await self._process.call(lambda: self._published(messages), "the bus")
 
-    async def _published(self, messages: Sequence[Outgoing]) -> None:
+    async def _published(self, messages: Sequence[Outgoing]) -> int:
         """When the connection breaks, some of them are stored."""
         if len(messages) > 1 and self._faults.happens(self._faults.profile.unanswered):
             await self._bus.publish(messages[: self._faults.rng.randrange(len(messages))])
             raise Unreachable("the connection broke; nobody knows which messages were stored")
-        await self._bus.publish(messages)
+        return await self._bus.publish(messages)
 
     async def consume(self, stream: str, durable: str, subjects: Sequence[str]) -> Source:
         source = await self._call(lambda: self._bus.consume(stream, durable, subjects))
