@@ -57,6 +57,11 @@ def configure() -> None:
     )
 
 
+def beside_output() -> None:
+    """For a command whose output somebody reads: lines for people, where they are not in its way."""
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+
+
 def is_news(record: logging.LogRecord) -> bool:
     return record.getMessage() != _NO_NEWS
 

@@ -165,3 +165,14 @@ def test_a_level_keeps_what_is_below_it_out(lines: io.StringIO, monkeypatch: pyt
     ASKED.warning("a")
     ASKED.error("b")
     assert [one["event"] for one in read(lines)] == ["b"]
+
+
+def test_a_command_whose_output_is_read_says_its_lines_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    before = structlog.get_config()
+    try:
+        log.beside_output()
+        structlog.get_logger().warning("uncompiled")
+    finally:
+        structlog.configure(**before)
+    said = capsys.readouterr()
+    assert (said.out, "uncompiled" in said.err) == ("", True)

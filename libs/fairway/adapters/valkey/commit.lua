@@ -32,6 +32,35 @@ local function listed(table) return table == 'jobs' or table == 'live' or table 
 -- row may have that rev by now.
 local missed = {}
 
+-- Counters by table and key: what those are now that were asked for, and what the steps that were taken add. It is
+-- written once for all of them, at the end: many steps of a commit count at the same nodes of the quota tree. A sum that
+-- Lua could not count exactly is written before.
+local EXACT = 2 ^ 53
+local known, added = {}, {}
+local function of(kept, table)
+  local those = kept[table]
+  if not those then
+    those = {}
+    kept[table] = those
+  end
+  return those
+end
+
+local function write(table, key, amount)
+  redis.call('HINCRBY', hash(table), key, string.format('%.0f', amount))
+end
+
+local function add(table, key, amount)
+  local sums, now = of(added, table), of(known, table)
+  local before = sums[key] or 0
+  if math.abs(before + amount) >= EXACT then
+    write(table, key, before)
+    before = 0
+  end
+  sums[key] = before + amount
+  if now[key] then now[key] = now[key] + amount end
+end
+
 local function refused(op)
   if op[1] == 1 then
     if op[5] < 0 then return false end
@@ -42,7 +71,12 @@ local function refused(op)
     return rev ~= op[5]
   end
   if not op[5] then return false end
-  local now = tonumber(redis.call('HGET', hash(op[2]), op[3]) or '0')
+  local those, key = of(known, op[2]), op[3]
+  local now = those[key]
+  if not now then
+    now = tonumber(redis.call('HGET', hash(op[2]), key) or '0') + (of(added, op[2])[key] or 0)
+    those[key] = now
+  end
   return now + op[4] > op[5]
 end
 
@@ -67,7 +101,7 @@ end
 
 local function apply(op)
   if op[1] == 2 then
-    redis.call('HINCRBY', hash(op[2]), op[3], string.format('%.0f', op[4]))
+    add(op[2], op[3], op[4])
     return
   end
   local new = false
@@ -101,6 +135,9 @@ for index, step in ipairs(steps) do
     end
   end
   taken[index] = ok and '1' or '0'
+end
+for table, sums in pairs(added) do
+  for key, amount in pairs(sums) do write(table, key, amount) end
 end
 if #said > 0 then redis.call('HSET', hash(outbox), key, '0|' .. table.concat(said)) end
 return table.concat(taken)

@@ -40,9 +40,11 @@ def show(name: str, measure: Callable[..., Coroutine[Any, Any, Any]], run: Any, 
 
     from fairway.lab.bench.measuring.facts import machine
     from fairway.lab.bench.measuring.progress import Bar
+    from fairway.process.log import beside_output
 
     if output not in ("json", "text"):
         raise Failure(USAGE, f"-o is {output!r}", "choose json or text")
+    beside_output()
     bar = Bar()
     before = machine()
     with tempfile.TemporaryDirectory(prefix="fairway-bench-") as temporary, bar.progress:

@@ -66,7 +66,9 @@ def _trace(name: Name) -> None:
         from fairway.lab.fleet.cluster_shapes import equal_clusters
         from fairway.lab.traces.comparison import run as virtual
         from fairway.lab.traces.run import ReplayOptions, carry_out
+        from fairway.process.log import beside_output
 
+        beside_output()
         fleet = equal_clusters(clusters, nodes, gpus)
         if clock is ReplayClock.VIRTUAL:
             good = virtual.carry_out(virtual.ComparisonOptions(name.value, file, jobs, speedup, picture), fleet, output)
