@@ -33,6 +33,13 @@ async def bus(tmp_path: Path) -> AsyncIterator[NatsBus]:
         await made.close()
 
 
+async def until_pending(bus: NatsBus, count: int) -> None:
+    """A server counts for a consumer soon after it has stored."""
+    async with asyncio.timeout(10):
+        while (await bus.progress(AT, SUBJECTS, now())).pending < count:
+            await asyncio.sleep(0)
+
+
 async def test_what_waits_and_what_is_in_work_is_told_with_its_age(bus: NatsBus) -> None:
     begun = now()
     assert await bus.progress(AT, SUBJECTS, begun) == ConsumerProgress(0, 0)
@@ -40,6 +47,7 @@ async def test_what_waits_and_what_is_in_work_is_told_with_its_age(bus: NatsBus)
     await bus.publish([Outgoing("p-0", "fairway.job.admitted.t", b"{}")])
     await bus.publish([Outgoing("p-1", "fairway.job.queue.t", b"{}")])
     await bus.publish([Outgoing("p-2", "fairway.job.removed.t", b"{}")])
+    await until_pending(bus, 2)
     for at in (now(), now() + LATER):
         told = await bus.progress(AT, SUBJECTS, at)
         assert (told.pending, told.unacked) == (2, 0)
