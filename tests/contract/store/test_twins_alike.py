@@ -18,7 +18,8 @@ def write(rng: random.Random) -> Write:
         limit = rng.choice((None, 3))
         return Add(rng.choice(("quota", "pending")), rng.choice("ab"), rng.choice(AMOUNTS), most=limit)
     value = rng.choice((None, 1, "x"))
-    return Put(rng.choice(TABLES), rng.choice("abc"), value, rev=rng.randrange(1, 4), expect=rng.choice((None, 0, 1, 2)))
+    expect = rng.choice((None, 0, 1, 2))
+    return Put(rng.choice(TABLES), rng.choice("abc"), value, rev=rng.randrange(1, 4), expect=expect)
 
 
 def commit(rng: random.Random) -> Commit:
