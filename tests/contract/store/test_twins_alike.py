@@ -33,7 +33,7 @@ async def everything(store: Store) -> tuple[object, object]:
     return rows, {table: {key: n for key, n in each.items() if n} for table, each in found.counters.items()}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(30))
 async def test_both_take_the_same_steps_and_have_the_same_rows_and_counters(seed: int, valkey_url: str) -> None:
     rng = random.Random(seed)
     async with opened_store("memory", valkey_url) as memory, opened_store("redis", valkey_url) as valkey:

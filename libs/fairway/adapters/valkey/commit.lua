@@ -33,8 +33,8 @@ local function listed(table) return table == 'jobs' or table == 'live' or table 
 local missed = {}
 
 -- Counters by table and key: what those are now that were asked for, and what the steps that were taken add. It is
--- written once for all of them, at the end: many steps of a commit count at the same nodes of the quota tree. A sum that
--- Lua could not count exactly is written before.
+-- written once for all of them, at the end: many steps of a commit count at the same nodes of the quota tree. What Lua
+-- could not count exactly is written before, and asked for anew.
 local EXACT = 2 ^ 53
 local known, added = {}, {}
 local function of(kept, table)
@@ -58,7 +58,22 @@ local function add(table, key, amount)
     before = 0
   end
   sums[key] = before + amount
-  if now[key] then now[key] = now[key] + amount end
+  local after = now[key] and now[key] + amount
+  now[key] = after and math.abs(after) < EXACT and after or nil
+end
+
+local function value(table, key)
+  local now, sums = of(known, table), of(added, table)
+  if now[key] then return now[key] end
+  local stored = tonumber(redis.call('HGET', hash(table), key) or '0')
+  if math.abs(stored) >= EXACT and sums[key] then
+    write(table, key, sums[key])
+    sums[key] = nil
+    stored = tonumber(redis.call('HGET', hash(table), key))
+  end
+  local found = stored + (sums[key] or 0)
+  if math.abs(stored) < EXACT and math.abs(found) < EXACT then now[key] = found end
+  return found
 end
 
 local function refused(op)
@@ -71,13 +86,7 @@ local function refused(op)
     return rev ~= op[5]
   end
   if not op[5] then return false end
-  local those, key = of(known, op[2]), op[3]
-  local now = those[key]
-  if not now then
-    now = tonumber(redis.call('HGET', hash(op[2]), key) or '0') + (of(added, op[2])[key] or 0)
-    those[key] = now
-  end
-  return now + op[4] > op[5]
+  return value(op[2], op[3]) + op[4] > op[5]
 end
 
 -- Of rows that are gone only the newest changes are kept, so many of them: each attempt of each job has a row of the
