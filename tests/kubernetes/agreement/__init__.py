@@ -1,0 +1,1 @@
+"""What Fairway's placement says fits is placed by real schedulers: random cases, see docs/reliability.md."""

@@ -1,0 +1,79 @@
+"""Where a real scheduler did not do what Fairway said, each told so that it can be played again; and the figures."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from tests.kubernetes.agreement.arena import Outcome
+
+
+def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
+    """Empty where all agree."""
+    return [_told(one, wrong) for one in outcomes for wrong in _wrong(one)]
+
+
+def _wrong(one: Outcome) -> Iterator[str]:
+    pods = one.place.case.pods
+    if one.said.fits:
+        if one.planned.bound < pods:
+            yield f"{one.planned.bound} of {pods} pods were placed where they were planned"
+        if one.said.shapes == 1 and one.free.bound < pods:
+            yield f"{one.free.bound} of {pods} equal pods were placed"
+        return
+    if one.said.exact and one.free.bound == pods:
+        yield f"all {pods} equal pods were placed, and only {one.said.by_node} were said to fit"
+    elif one.said.exact and one.place.scheduler == "kube-scheduler" and one.free.bound != one.said.by_node:
+        yield f"{one.free.bound} of {pods} equal pods were placed, and {one.said.by_node} were said to fit"
+
+
+def _told(one: Outcome, wrong: str) -> str:
+    case = one.place.case
+    lines = (
+        f"{one.place.scheduler}, case {case.number} of seed {case.seed}: {wrong}",
+        f"Fairway said {one.said.words}, with the plan {one.said.slots}",
+        f"the scheduler said, of planned pods: {one.planned.against}; of free ones: {one.free.against}",
+        *(f"node {index}: {msgspec.json.encode(node).decode()}" for index, node in enumerate(case.nodes)),
+        *(f"pods: {msgspec.json.encode(pods).decode()}" for pods in case.gang),
+        f"again: python -m tests.kubernetes.agreement {case.seed} {case.number}",
+    )
+    return "\n  ".join(lines)
+
+
+def figures(outcomes: Iterable[Outcome]) -> str:
+    """A line for each scheduler."""
+    found: dict[str, Counter[str]] = {}
+    for one in outcomes:
+        found.setdefault(one.place.scheduler, Counter()).update(_counted(one))
+    return "\n".join(f"{name}: {_line(counts)}" for name, counts in found.items())
+
+
+def _counted(one: Outcome) -> Iterator[str]:
+    several = one.said.shapes > 1
+    placed = one.free.bound == one.place.case.pods
+    yield "cases"
+    if one.said.fits:
+        yield "fit"
+        if one.planned.bound == one.place.case.pods:
+            yield "placed as planned"
+        yield "fit, several shapes" if several else "fit, one shape"
+        if placed:
+            yield "of several shapes placed freely" if several else "of one shape placed freely"
+    elif placed:
+        yield "said not to fit, and placed"
+
+
+def _line(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[what]} {what}" for what in _ORDER)
+
+
+_ORDER = (
+    "cases",
+    "fit",
+    "placed as planned",
+    "fit, one shape",
+    "of one shape placed freely",
+    "fit, several shapes",
+    "of several shapes placed freely",
+    "said not to fit, and placed",
+)
