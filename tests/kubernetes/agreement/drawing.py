@@ -14,7 +14,7 @@ from fairway.lab.kubesim.fit import Space, Want, amounts, obstacle, pod_requests
 from tests.kubernetes.agreement.cases import Case, DrawnNode, DrawnPods
 from tests.kubernetes.agreement.manifests import Place
 from tests.kubernetes.agreement.node_rules import NodeRules, affinity, labels, selector, taints, tolerations
-from tests.kubernetes.agreement.pod_specs import GPU, HUGE, NIC, dressed
+from tests.kubernetes.agreement.pod_specs import BATCH_CPU, GPU, HUGE, NIC, dressed
 
 Json = dict[str, Any]
 Amounts = dict[str, int]
@@ -27,6 +27,7 @@ _MORE = {
     GPU: (0.5, (0, 2, 4, 4), (0, 1, 1, 2)),
     NIC: (0.15, (0, 1, 3), (0, 1)),
     "ephemeral-storage": (0.2, (2_000, 8_192), (0, 1_000, 1_500)),
+    BATCH_CPU: (0.1, (0, 2_000, 4_000), (0, 1_000, 1_500)),
     HUGE: (0.1, (0, 64, 256), (0, 32, 64)),
 }
 _MOST_PODS = 10
@@ -57,7 +58,8 @@ def _roughly(dice: random.Random, seed: int, number: int) -> Case:
 def _node(dice: random.Random, extra: list[str], rules: NodeRules) -> DrawnNode:
     sizes = {name: dice.choice(choices) for name, choices in _NODE.items()}
     sizes |= {name: dice.choice(_MORE[name][1]) for name in extra}
-    sizes["pods"] = dice.choice((2, 4, 6, 110, 110, 110))
+    # Some do not say it, and take none then.
+    sizes["pods"] = 0 if dice.random() < 0.03 else dice.choice((2, 4, 6, 110, 110, 110))
     others = tuple(dressed(dice, _requests(dice, extra)) for _ in range(dice.choice((0, 0, 1, 1, 2))))
     return DrawnNode(
         amounts={name: amount for name, amount in sizes.items() if amount},

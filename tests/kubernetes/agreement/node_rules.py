@@ -10,7 +10,7 @@ Json = dict[str, Any]
 _LABELS = {
     "zone": ("a", "b"),
     "gpu.product": ("A100", "H100"),
-    "generation": ("3", "4", "10"),
+    "generation": ("3", "4", "10", "v5"),
     "disk": ("ssd", ""),
 }
 _TAINTS: tuple[Json, ...] = (
@@ -25,8 +25,8 @@ _TAINTS: tuple[Json, ...] = (
 class NodeRules(Struct, frozen=True):
     """Which rules a case has at all: one that draws from every kind of rule seldom has a node that passes all."""
 
-    selects: bool
-    prefers: bool
+    selector: bool
+    affinity: bool
     taints: bool
 
     @classmethod
@@ -46,14 +46,14 @@ def taints(dice: random.Random, rules: NodeRules) -> tuple[Json, ...]:
 
 
 def selector(dice: random.Random, rules: NodeRules) -> Json:
-    if not rules.selects or dice.random() < 0.4:
+    if not rules.selector or dice.random() < 0.4:
         return {}
     key = dice.choice(("zone", "zone", "gpu.product", "disk"))
     return {"nodeSelector": {key: dice.choice(_LABELS[key])}}
 
 
 def affinity(dice: random.Random, rules: NodeRules, nodes: int) -> Json:
-    if not rules.prefers or dice.random() < 0.3:
+    if not rules.affinity or dice.random() < 0.3:
         return {}
     terms = [_term(dice, nodes) for _ in range(dice.choice((1, 1, 2)))]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
@@ -61,12 +61,12 @@ def affinity(dice: random.Random, rules: NodeRules, nodes: int) -> Json:
 
 
 def _term(dice: random.Random, nodes: int) -> Json:
-    if dice.random() < 0.25:
-        some = sorted(dice.sample(range(nodes), dice.randint(1, nodes)))
-        operator = "In" if len(some) > 1 else dice.choice(("In", "NotIn"))
-        term: Json = {"matchFields": [{"key": "metadata.name", "operator": operator, "values": some[:1]}]}
-        return term if operator == "NotIn" or dice.random() < 0.5 else {"matchExpressions": [_expression(dice)]}
-    return {"matchExpressions": [_expression(dice) for _ in range(dice.choice((1, 1, 2)))]}
+    """A field takes one value."""
+    field = {"key": "metadata.name", "operator": dice.choice(("In", "NotIn")), "values": [dice.randrange(nodes)]}
+    by_name: Json = {"matchFields": [field]} if dice.random() < 0.25 else {}
+    if by_name and dice.random() < 0.5:
+        return by_name
+    return {**by_name, "matchExpressions": [_expression(dice) for _ in range(dice.choice((1, 1, 2)))]}
 
 
 def _expression(dice: random.Random) -> Json:

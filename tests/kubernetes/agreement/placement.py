@@ -68,5 +68,5 @@ def asked(fleet: Fleet, place: Place) -> Said:
     slots = choice.plan.slots if choice.plan is not None else ()
     tolerant = any({"operator": "Exists"} in one.spec.get("tolerations", ()) for one in place.case.gang)
     shut_out = tolerant and any(node.closed for node in place.case.nodes)
-    words = f"{verdict.code}: needs {choice.asks}; {verdict}"
+    words = f"{verdict.code}: needs {choice.asks}, and node by node {verdict.by_node} fit"
     return Said(slots, verdict.by_node, len(choice.demand.parts), shut_out, words)

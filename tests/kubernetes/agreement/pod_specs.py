@@ -8,6 +8,7 @@ Amounts = dict[str, int]
 
 GPU = "nvidia.com/gpu"
 NIC = "example.com/nic"
+BATCH_CPU = "kubernetes.io/batch-cpu"
 HUGE = "hugepages-2Mi"
 _IN_MIB = ("memory", "ephemeral-storage", HUGE)
 # Of everything else a container's limit is what it requests.
