@@ -1,1 +1,1 @@
-"""What Fairway's placement says fits is placed by real schedulers: random cases, see docs/reliability.md."""
+"""Agreement of placement with real schedulers, on random cases: docs/concepts.md says what it means."""

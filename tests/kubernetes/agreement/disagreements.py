@@ -49,18 +49,17 @@ def figures(outcomes: Iterable[Outcome]) -> str:
 
 
 def _counted(one: Outcome) -> Iterator[str]:
-    several = one.said.shapes > 1
-    placed = one.free.bound == one.place.case.pods
+    shapes = "several shapes" if one.said.shapes > 1 else "one shape"
+    pods = one.place.case.pods
     yield "cases"
     if one.said.fits:
         yield "fit"
-        if one.planned.bound == one.place.case.pods:
+        if one.planned.bound == pods:
             yield "placed as planned"
-        yield "fit, several shapes" if several else "fit, one shape"
-        if placed:
-            yield "of several shapes placed freely" if several else "of one shape placed freely"
-    elif placed:
-        yield "said not to fit, and placed"
+    said = "fit" if one.said.fits else "do not fit"
+    yield f"of {shapes} {said}"
+    if one.free.bound == pods:
+        yield f"of {shapes} {said} and were placed freely"
 
 
 def _line(counts: Counter[str]) -> str:
@@ -71,9 +70,10 @@ _ORDER = (
     "cases",
     "fit",
     "placed as planned",
-    "fit, one shape",
-    "of one shape placed freely",
-    "fit, several shapes",
-    "of several shapes placed freely",
-    "said not to fit, and placed",
+    *(
+        f"of {shapes} {said}{placed}"
+        for said in ("fit", "do not fit")
+        for shapes in ("one shape", "several shapes")
+        for placed in ("", " and were placed freely")
+    ),
 )
