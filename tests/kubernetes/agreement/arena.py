@@ -4,6 +4,7 @@ comes of a batch of cases there."""
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,12 @@ _OF_NODES = "node.kubernetes.io/"
 
 class Outcome(Struct, frozen=True):
     """What Fairway said of a place, and what came of its gang: as planned (of one that fits), and as its scheduler
-    likes."""
+    likes (None: it was not played so)."""
 
     place: Place
     said: Said
     planned: Came
-    free: Came
+    free: Came | None
 
 
 class Arena:
@@ -67,7 +68,7 @@ class Arena:
         planned = await self._round("planned", rounds.planned(said))
         await self._remove_pods("planned")
         free = await self._round("free", rounds.free(said))
-        return [Outcome(one, what, planned.get(one.name, Came()), free[one.name]) for one, what in said]
+        return [Outcome(one, what, planned.get(one.name, Came()), free.get(one.name)) for one, what in said]
 
     async def _fill(self, places: Iterable[Place]) -> None:
         """Nodes as they are drawn, and others' pods on them."""
@@ -147,8 +148,8 @@ async def arena(dir: Path) -> AsyncIterator[Arena]:
         async with admin(plane) as api:
             await api.apply(map(namespace, SCHEDULERS))
             for name in SCHEDULERS:
-                path = f"/api/v1/namespaces/{name}/serviceaccounts/default"
-                await api.until(lambda path=path: api.get(path), f"the account that pods of {name} want")
+                account = partial(api.get, f"/api/v1/namespaces/{name}/serviceaccounts/default")
+                await api.until(account, f"the account that pods of {name} want")
         hands = await stack.enter_async_context(_opened(plane, Options(shapes=SHAPES)))
         member_of_fleet = await stack.enter_async_context(_opened(plane, Options(shapes=agent.SHAPES)))
         watching = await stack.enter_async_context(aclosing(Watching(hands)))

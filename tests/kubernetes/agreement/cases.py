@@ -4,6 +4,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.domain.resources import add
+from fairway.lab.kubesim import fit
+from tests.kubernetes.agreement.pod_specs import quantities
+
 Json = dict[str, Any]
 
 
@@ -22,6 +26,18 @@ class DrawnNode(Struct, frozen=True):
     @property
     def closed(self) -> bool:
         return self.cordoned or self.away
+
+    @property
+    def within(self) -> tuple[Json, ...]:
+        """Of the others those that the node has room for, in their order."""
+        free = fit.amounts(quantities(self.amounts))
+        found = list(self.others[: self.ended])
+        for spec in self.others[self.ended :]:
+            left = add(free, fit.pod_requests(spec), -1)
+            if min(left.values()) >= 0:
+                found.append(spec)
+                free = left
+        return tuple(found)
 
 
 class DrawnPods(Struct, frozen=True):
@@ -45,3 +61,8 @@ class Case(Struct, frozen=True):
     @property
     def pods(self) -> int:
         return sum(one.count for one in self.gang)
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether some of its pods have no requests."""
+        return any(fit.pod_requests(one.spec) == {"pods": 1} for one in self.gang)

@@ -15,24 +15,25 @@ def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
 
 def _wrong(one: Outcome) -> Iterator[str]:
     pods = one.place.case.pods
+    placed = one.free.bound if one.free is not None else 0
     if one.said.fits:
         if one.planned.bound < pods:
             yield f"{one.planned.bound} of {pods} pods were placed where they were planned"
-        if one.said.shapes == 1 and one.free.bound < pods:
-            yield f"{one.free.bound} of {pods} equal pods were placed"
-        return
-    if one.said.exact and one.free.bound == pods:
-        yield f"all {pods} equal pods were placed, and only {one.said.by_node} were said to fit"
-    elif one.said.exact and one.place.scheduler == "kube-scheduler" and one.free.bound != one.said.by_node:
-        yield f"{one.free.bound} of {pods} equal pods were placed, and {one.said.by_node} were said to fit"
+        if one.said.shapes == 1 and placed < pods:
+            yield f"{placed} of {pods} equal pods were placed"
+    elif one.said.exact and (
+        placed == pods or (one.place.scheduler == "kube-scheduler" and placed != one.said.by_node)
+    ):
+        yield f"{placed} of {pods} equal pods were placed, and {one.said.by_node} were said to fit"
 
 
 def _told(one: Outcome, wrong: str) -> str:
     case = one.place.case
+    against = one.free.against if one.free is not None else ()
     lines = (
         f"{one.place.scheduler}, case {case.number} of seed {case.seed}: {wrong}",
         f"Fairway said {one.said.words}, with the plan {one.said.slots}",
-        f"the scheduler said, of planned pods: {one.planned.against}; of free ones: {one.free.against}",
+        f"the scheduler said, of planned pods: {one.planned.against}; of free ones: {against}",
         *(f"node {index}: {msgspec.json.encode(node).decode()}" for index, node in enumerate(case.nodes)),
         *(f"pods: {msgspec.json.encode(pods).decode()}" for pods in case.gang),
         f"again: python -m tests.kubernetes.agreement {case.seed} {case.number}",
@@ -57,13 +58,16 @@ def _counted(one: Outcome) -> Iterator[str]:
         if one.planned.bound == pods:
             yield "placed as planned"
     said = "fit" if one.said.fits else "do not fit"
+    if one.free is None:
+        yield f"of {shapes} {said}, not played freely"
+        return
     yield f"of {shapes} {said}"
     if one.free.bound == pods:
         yield f"of {shapes} {said} and were placed freely"
 
 
 def _line(counts: Counter[str]) -> str:
-    return ", ".join(f"{counts[what]} {what}" for what in _ORDER)
+    return ", ".join(f"{counts[what]} {what}" for what in _ORDER if counts[what] or "not played" not in what)
 
 
 _ORDER = (
@@ -74,6 +78,6 @@ _ORDER = (
         f"of {shapes} {said}{placed}"
         for said in ("fit", "do not fit")
         for shapes in ("one shape", "several shapes")
-        for placed in ("", " and were placed freely")
+        for placed in ("", " and were placed freely", ", not played freely")
     ),
 )

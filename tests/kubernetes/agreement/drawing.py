@@ -61,7 +61,7 @@ def _node(dice: random.Random, extra: list[str], rules: NodeRules) -> DrawnNode:
     # Some do not say it, and take none then.
     sizes["pods"] = 0 if dice.random() < 0.03 else dice.choice((2, 4, 6, 110, 110, 110))
     others = tuple(dressed(dice, _requests(dice, extra)) for _ in range(dice.choice((0, 0, 1, 1, 2))))
-    return DrawnNode(
+    node = DrawnNode(
         amounts={name: amount for name, amount in sizes.items() if amount},
         labels=labels(dice),
         taints=taints(dice, rules),
@@ -70,6 +70,8 @@ def _node(dice: random.Random, extra: list[str], rules: NodeRules) -> DrawnNode:
         others=others,
         ended=dice.randint(0, len(others)) if dice.random() < 0.15 else 0,
     )
+    # A kubelet refuses what is more than it has; but what a node has may become less.
+    return node if dice.random() < 0.15 else replace(node, others=node.within)
 
 
 def _requests(dice: random.Random, extra: list[str]) -> Amounts:

@@ -50,9 +50,10 @@ class Place(Struct, frozen=True):
             yield _node(self.name, self.node(index), one)
 
     def others(self) -> Iterator[Json]:
-        """Pods that were there before, whoever placed them. They tolerate every taint, or would be evicted."""
+        """Pods that were there before, whoever placed them. They tolerate every taint, or would be evicted. What asks
+        for more than its node has is not there for Volcano 1.10, which takes no pod at all on such a node."""
         for index, node in enumerate(self.case.nodes):
-            for number, spec in enumerate(node.others):
+            for number, spec in enumerate(node.within if self.scheduler == "volcano" else node.others):
                 bound = {**spec, "nodeName": self.node(index), "tolerations": [{"operator": "Exists"}]}
                 notes = {_ENDED: "yes"} if number < node.ended else {}
                 yield self._pod(f"{self.node(index)}-other-{number}", bound, notes, "others")
@@ -102,7 +103,7 @@ class Place(Struct, frozen=True):
         return spec
 
     def _member(self, round: str, name: str, pod_set: str, spec: Json) -> Json:
-        notes = {}
+        notes: dict[str, str] = {}
         gang = f"{self.name}-{round}"
         if self.scheduler == "volcano":
             # To Volcano pods of one task are equal: what refuses one is not asked about the next.
@@ -147,9 +148,13 @@ def _terms(spec: Json) -> list[Json]:
     return terms
 
 
+def _names(field: Json, node: str) -> bool:
+    return bool((node in field["values"]) == (field["operator"] == "In"))
+
+
 def _pinned(spec: Json, node: str) -> Json:
-    """Every term of its affinity narrowed to that node."""
-    terms = _terms(spec) or [{}]
+    """Every term of its affinity narrowed to that node, without those that name others, as held_room.py does it."""
+    terms = [one for one in _terms(spec) if all(_names(field, node) for field in one.get("matchFields", ()))] or [{}]
     for term in terms:
         here = {"key": "metadata.name", "operator": "In", "values": [node]}
         term["matchFields"] = [*term.get("matchFields", ()), here]
