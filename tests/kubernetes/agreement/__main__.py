@@ -1,4 +1,4 @@
-"""`python -m tests.kubernetes.agreement SEED [NUMBER ...]`: plays these cases, or the first fifty, and says what came
+"""`python -m tests.kubernetes.agreement SEED [NUMBER ...]`: runs these cases, or the first fifty, and says what came
 of them."""
 
 import asyncio
@@ -6,15 +6,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.kubernetes.agreement.arena import arena
+from tests.kubernetes.agreement.cluster import schedulers_cluster
 from tests.kubernetes.agreement.disagreements import disagreements, figures
 from tests.kubernetes.agreement.drawing import drawn
 
 
 async def _main(seed: int, numbers: list[int]) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        async with arena(Path(folder)) as place:
-            outcomes = await place.played([drawn(seed, number) for number in numbers])
+        async with schedulers_cluster(Path(folder)) as place:
+            outcomes = await place.run([drawn(seed, number) for number in numbers])
     wrong = disagreements(outcomes)
     print("\n".join((*wrong, figures(outcomes))))
     return len(wrong)

@@ -1,11 +1,11 @@
-"""Where a real scheduler did not do what Fairway said, each told so that it can be played again; and the figures."""
+"""Where a real scheduler did not do what Fairway said, each told so that it can be run again; and the figures."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from tests.kubernetes.agreement.arena import Outcome
+from tests.kubernetes.agreement.cluster import Outcome
 
 
 def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
@@ -59,7 +59,7 @@ def _counted(one: Outcome) -> Iterator[str]:
             yield "placed as planned"
     said = "fit" if one.said.fits else "do not fit"
     if one.free is None:
-        yield f"of {shapes} {said}, not played freely"
+        yield f"of {shapes} {said}, not tried freely"
         return
     yield f"of {shapes} {said}"
     if one.free.bound == pods:
@@ -67,7 +67,7 @@ def _counted(one: Outcome) -> Iterator[str]:
 
 
 def _line(counts: Counter[str]) -> str:
-    return ", ".join(f"{counts[what]} {what}" for what in _ORDER if counts[what] or "not played" not in what)
+    return ", ".join(f"{counts[what]} {what}" for what in _ORDER if counts[what] or "not tried" not in what)
 
 
 _ORDER = (
@@ -78,6 +78,6 @@ _ORDER = (
         f"of {shapes} {said}{placed}"
         for said in ("fit", "do not fit")
         for shapes in ("one shape", "several shapes")
-        for placed in ("", " and were placed freely", ", not played freely")
+        for placed in ("", " and were placed freely", ", not tried freely")
     ),
 )

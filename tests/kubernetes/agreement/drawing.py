@@ -14,7 +14,7 @@ from fairway.lab.kubesim.fit import Space, Want, amounts, obstacle, pod_requests
 from tests.kubernetes.agreement.cases import Case, DrawnNode, DrawnPods
 from tests.kubernetes.agreement.manifests import Place
 from tests.kubernetes.agreement.node_rules import NodeRules, affinity, labels, selector, taints, tolerations
-from tests.kubernetes.agreement.pod_specs import BATCH_CPU, GPU, HUGE, NIC, dressed
+from tests.kubernetes.agreement.pod_specs import BATCH_CPU, GPU, HUGE, NIC, pod_spec
 
 Json = dict[str, Any]
 Amounts = dict[str, int]
@@ -60,7 +60,7 @@ def _node(dice: random.Random, extra: list[str], rules: NodeRules) -> DrawnNode:
     sizes |= {name: dice.choice(_MORE[name][1]) for name in extra}
     # Some do not say it, and take none then.
     sizes["pods"] = 0 if dice.random() < 0.03 else dice.choice((2, 4, 6, 110, 110, 110))
-    others = tuple(dressed(dice, _requests(dice, extra)) for _ in range(dice.choice((0, 0, 1, 1, 2))))
+    others = tuple(pod_spec(dice, _requests(dice, extra)) for _ in range(dice.choice((0, 0, 1, 1, 2))))
     node = DrawnNode(
         amounts={name: amount for name, amount in sizes.items() if amount},
         labels=labels(dice),
@@ -85,7 +85,7 @@ def _requests(dice: random.Random, extra: list[str]) -> Amounts:
 
 
 def _pod(dice: random.Random, extra: list[str], rules: NodeRules, nodes: int) -> Json:
-    spec = dressed(dice, _requests(dice, extra))
+    spec = pod_spec(dice, _requests(dice, extra))
     return spec | selector(dice, rules) | affinity(dice, rules, nodes) | tolerations(dice, rules)
 
 

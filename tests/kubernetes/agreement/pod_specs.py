@@ -26,7 +26,7 @@ def _quantity(name: str, amount: int) -> str:
     return f"{amount}Mi" if name in _IN_MIB else str(amount)
 
 
-def dressed(dice: random.Random, amounts: Amounts) -> Json:
+def pod_spec(dice: random.Random, amounts: Amounts) -> Json:
     """A spec whose pod takes these amounts of its node: all in one container, in two, as the most that an init
     container wants, or in part by a sidecar."""
     how = dice.choice(("one", "one", "one", "two", "init", "sidecar"))

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 import pytest_asyncio
 
-from tests.kubernetes.agreement.arena import Arena, Outcome, arena
+from tests.kubernetes.agreement.cluster import Outcome, SchedulersCluster, schedulers_cluster
 from tests.kubernetes.agreement.disagreements import disagreements, figures
 from tests.kubernetes.agreement.drawing import drawn
 from tests.kubernetes.agreement.manifests import SCHEDULERS
@@ -23,15 +23,15 @@ _CASES = 50
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def schedulers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Arena]:
-    async with arena(tmp_path_factory.mktemp("agreement")) as found:
+async def schedulers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SchedulersCluster]:
+    async with schedulers_cluster(tmp_path_factory.mktemp("agreement")) as found:
         yield found
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def outcomes(schedulers: Arena) -> list[Outcome]:
-    """Of all schedulers, which play side by side."""
-    return await schedulers.played([drawn(_SEED, number) for number in range(_CASES)])
+async def outcomes(schedulers: SchedulersCluster) -> list[Outcome]:
+    """Of all schedulers, side by side."""
+    return await schedulers.run([drawn(_SEED, number) for number in range(_CASES)])
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
@@ -40,10 +40,10 @@ async def test_what_is_said_to_fit_is_placed(outcomes: list[Outcome], scheduler:
 
 
 @pytest.mark.slow
-async def test_what_is_said_to_fit_of_hundreds_of_gangs_is_placed(schedulers: Arena) -> None:
+async def test_what_is_said_to_fit_of_hundreds_of_gangs_is_placed(schedulers: SchedulersCluster) -> None:
     found: list[Outcome] = []
     for seed in _MORE_SEEDS:
-        found += await schedulers.played([drawn(seed, number) for number in range(_CASES)])
+        found += await schedulers.run([drawn(seed, number) for number in range(_CASES)])
     assert len(found) == len(_MORE_SEEDS) * _CASES * len(SCHEDULERS)
     _agree(found)
 

@@ -13,7 +13,7 @@ from fairway.runtime.cluster_port import Change
 from tests.kubernetes.agreement.manifests import ROUND
 
 # How long nothing more may come of what is waited for. Far beyond what a scheduler takes that is to place a pod.
-_STALLED_S = 45.0
+_STALLED_S = 60.0
 
 
 class _Meta(Struct, rename="camel", omit_defaults=True):

@@ -30,7 +30,9 @@ Json = dict[str, Any]
 _AT_ONCE = 8
 # Their own limits are the time that hundreds of new nodes would take.
 _SPEC = Spec(
-    *(CLUSTER, True, True),
+    CLUSTER,
+    controllers=True,
+    scheduler=True,
     kubelets=True,
     api_flags=("--delete-collection-workers=4",),
     rate=500,
@@ -40,7 +42,7 @@ _OF_NODES = "node.kubernetes.io/"
 
 class Outcome(Struct, frozen=True):
     """What Fairway said of a place, and what came of its gang: as planned (of one that fits), and as its scheduler
-    likes (None: it was not played so)."""
+    likes (None: it was not tried so)."""
 
     place: Place
     said: Said
@@ -48,7 +50,7 @@ class Outcome(Struct, frozen=True):
     free: Came | None
 
 
-class Arena:
+class SchedulersCluster:
     """`member` is read as an agent does it; `watching` is what the test itself goes by."""
 
     def __init__(self, hands: KubernetesCluster, member: KubernetesCluster, watching: Watching) -> None:
@@ -57,7 +59,7 @@ class Arena:
         self._watching = watching
         self._turn = asyncio.Semaphore(_AT_ONCE)
 
-    async def played(self, cases: Sequence[Case]) -> list[Outcome]:
+    async def run(self, cases: Sequence[Case]) -> list[Outcome]:
         """With every scheduler. All cases at once: none has a node or a pod that another one could touch. What is there
         of the cases before is removed first: what the last ones leave goes with the cluster."""
         places = [Place(case, scheduler) for scheduler in SCHEDULERS for case in cases]
@@ -139,7 +141,7 @@ def _settled(node: NodeNow, drawn: DrawnNode) -> bool:
 
 
 @asynccontextmanager
-async def arena(dir: Path) -> AsyncIterator[Arena]:
+async def schedulers_cluster(dir: Path) -> AsyncIterator[SchedulersCluster]:
     """With the three schedulers running."""
     built = tools(("kube", "kwok", "volcano", "koordinator"))
     async with AsyncExitStack() as stack:
@@ -153,7 +155,7 @@ async def arena(dir: Path) -> AsyncIterator[Arena]:
         hands = await stack.enter_async_context(_opened(plane, Options(shapes=SHAPES)))
         member_of_fleet = await stack.enter_async_context(_opened(plane, Options(shapes=agent.SHAPES)))
         watching = await stack.enter_async_context(aclosing(Watching(hands)))
-        yield Arena(hands, member_of_fleet, watching)
+        yield SchedulersCluster(hands, member_of_fleet, watching)
 
 
 @asynccontextmanager
