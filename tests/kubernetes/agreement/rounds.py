@@ -53,14 +53,14 @@ def planned(said: Iterable[tuple[Place, Said]]) -> list[Try]:
 
 def free(said: Iterable[tuple[Place, Said]]) -> list[Try]:
     """Every gang, as its scheduler likes; but see `_stops_others`."""
-    return [Try(one, tuple(one.free()), _due(one, what)) for one, what in said if not _stops_others(one, what)]
+    return [Try(one, tuple(one.free()), _due(one, what)) for one, what in said if not _stops_others(one)]
 
 
-def _stops_others(place: Place, said: Said) -> bool:
-    """A pod without requests that no node takes: Volcano 1.10 then tries no other such pod of the whole cluster (its
-    action backfill ends with the first), and cases would touch each other."""
-    sure = said.fits and said.shapes == 1
-    return place.scheduler == "volcano" and place.case.asks_nothing and not sure
+def _stops_others(place: Place) -> bool:
+    """Volcano 1.10 places pods without requests by themselves (its action backfill). It may try one again and again on
+    a node that has as many pods as it takes, and once no node takes one it tries no other of the whole cluster: cases
+    would touch each other."""
+    return place.scheduler == "volcano" and place.case.asks_nothing
 
 
 def _due(place: Place, said: Said) -> int:

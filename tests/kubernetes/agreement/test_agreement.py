@@ -49,10 +49,13 @@ async def test_what_is_said_to_fit_of_hundreds_of_gangs_is_placed(schedulers: Sc
 
 
 def _agree(outcomes: Sequence[Outcome]) -> None:
-    """About half of the gangs fit: a test of which all fit, or none, would show little."""
+    """About half of the gangs fit: a test of which all fit, or none, would show little. Of those that a scheduler
+    places few are said not to."""
     print(figures(outcomes))
     wrong = disagreements(outcomes)
     assert not wrong, "\n".join(wrong)
     fitting = [one for one in outcomes if one.said.fits]
+    placed = [one for one in outcomes if one.free is not None and one.free.bound == one.place.case.pods]
+    assert sum(not one.said.fits for one in placed) <= len(placed) / 20
     assert 0.4 <= len(fitting) / len(outcomes) <= 0.7
     assert sum(one.said.shapes > 1 for one in fitting) >= len(fitting) / 5
