@@ -15,16 +15,19 @@ def disagreements(outcomes: Iterable[Outcome]) -> list[str]:
 
 def _wrong(one: Outcome) -> Iterator[str]:
     pods = one.place.case.pods
-    placed = one.free.bound if one.free is not None else 0
+    if one.said.fits and one.planned.bound < pods:
+        yield f"{one.planned.bound} of {pods} pods were placed where they were planned"
+    if one.free is not None and not _as_said(one, one.free.bound):
+        yield f"{one.free.bound} of {pods} equal pods were placed, and {one.said.by_node} were said to fit"
+
+
+def _as_said(one: Outcome, placed: int) -> bool:
+    """Of equal pods; of others nothing is said but where they are planned."""
+    pods = one.place.case.pods
     if one.said.fits:
-        if one.planned.bound < pods:
-            yield f"{one.planned.bound} of {pods} pods were placed where they were planned"
-        if one.said.shapes == 1 and placed < pods:
-            yield f"{placed} of {pods} equal pods were placed"
-    elif one.said.exact and (
-        placed == pods or (one.place.scheduler == "kube-scheduler" and placed != one.said.by_node)
-    ):
-        yield f"{placed} of {pods} equal pods were placed, and {one.said.by_node} were said to fit"
+        return placed == pods or one.said.shapes > 1
+    alone = one.place.scheduler == "kube-scheduler"  # the others place a gang whole or not at all
+    return not one.said.exact or (placed == one.said.by_node if alone else placed < pods)
 
 
 def _told(one: Outcome, wrong: str) -> str:
