@@ -122,7 +122,8 @@ def node_of(manifest: dict[str, Any]) -> tuple[Node, str, bool]:
     leaving = bool(found.spec.unschedulable or found.metadata.deletion_timestamp)
     node = Node(
         name=found.metadata.name,
-        allocatable=_amounts(found.status.allocatable),
+        # To Kubernetes' schedulers a node that does not say how many pods it takes takes none.
+        allocatable={"pods": 0, **_amounts(found.status.allocatable)},
         labels=found.metadata.labels or {},
         taints=tuple(Taint(one.key, one.effect, one.value or "") for one in found.spec.taints or ()),
         schedulable=ready and not leaving,

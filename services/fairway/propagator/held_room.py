@@ -105,7 +105,8 @@ def _pod(pods: PodSet, node: str) -> Json:
     requests = {name: _quantity(name, amount) for name, amount in sorted(pods.requests.items()) if amount}
     limits = {name: text for name, text in requests.items() if name not in _PLAIN}
     here = {"key": "metadata.name", "operator": "In", "values": [node]}
-    terms = [_term(term) for term in pods.node_terms] or [{}]
+    # One that names other nodes goes: koord-scheduler 1.6 refuses a pod for a single term that contradicts itself.
+    terms = [_term(term) for term in pods.node_terms if _may_name(term, node)] or [{}]
     for term in terms:
         term.setdefault("matchFields", []).append(here)
     return {
@@ -163,6 +164,11 @@ def priority_class(priority: int) -> Json:
     value = min(priority, _HIGHEST)
     why = "Pods that hold room for the pods of a Fairway job."
     return needed_objects.priority_class(f"fairway-hold-{value}", value, why)
+
+
+def _may_name(term: tuple[Expression, ...], node: str) -> bool:
+    """Whether what it says of a node's name, In or NotIn, holds for this one."""
+    return all((node in one.values) == (one.operator == "In") for one in term if one.field)
 
 
 def _term(expressions: tuple[Expression, ...]) -> Json:

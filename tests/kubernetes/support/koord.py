@@ -18,7 +18,13 @@ async def only_its_scheduler(plane: Plane, built: Tools) -> None:
     config = plane.dir / "koord-scheduler.json"
     config.write_text(json.dumps(scheduler_config(str(plane.kubeconfig))))
     keys = [f"--{what}-kubeconfig={plane.kubeconfig}" for what in ("authentication", "authorization")]
-    flags = ("--authentication-skip-lookup=true", "--secure-port=0", "--port=0")
+    # Off in 1.6 if nothing is said: then it refuses every pod with a sidecar.
+    flags = (
+        "--authentication-skip-lookup=true",
+        "--feature-gates=SidecarContainers=true",
+        "--secure-port=0",
+        "--port=0",
+    )
     await plane.program("koord-scheduler", [f"--config={config}", *keys, *flags])
 
 

@@ -56,6 +56,12 @@ def test_a_node_is_its_allocatable_labels_and_taints() -> None:
     )
 
 
+def test_a_node_that_does_not_say_how_many_pods_it_takes_takes_none() -> None:
+    given = node()
+    del given["status"]["allocatable"]["pods"]
+    assert node_of(given)[0].allocatable == {"cpu": 3920, "memory": 8 * 2**30, "nvidia.com/gpu": 8, "pods": 0}
+
+
 @pytest.mark.parametrize(
     ("given", "want"),
     [

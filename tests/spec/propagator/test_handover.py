@@ -66,6 +66,22 @@ def test_every_pod_has_a_placeholder_of_its_size_on_its_node() -> None:
     assert (spec["nodeSelector"], spec["tolerations"]) == ({"pool": "a"}, [{"key": "gpu", "operator": "Exists"}])
 
 
+def test_room_on_a_node_has_no_term_that_names_other_nodes() -> None:
+    """koord-scheduler 1.6 refuses a pod, `pod affinity terms conflict`, though another term holds."""
+    elsewhere = Expression("metadata.name", "In", ("n1",), field=True)
+    not_there = Expression("metadata.name", "NotIn", ("n2",), field=True)
+    here = Expression("metadata.name", "NotIn", ("n1",), field=True)
+    terms = ((elsewhere,), (not_there, Expression("zone", "Exists")), (here,), (Expression("zone", "Exists"),))
+    pods = msgspec.structs.replace(ROOM.pod_sets[1], node_terms=terms)
+    made = manifests(msgspec.structs.replace(ROOM, pod_sets=(ROOM.pod_sets[0], pods)), "pause")
+    affinity = made["llm-1-2-1-1"]["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    on_n2 = {"key": "metadata.name", "operator": "In", "values": ["n2"]}
+    assert affinity["nodeSelectorTerms"] == [
+        {"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n1"]}, on_n2]},
+        {"matchExpressions": [{"key": "zone", "operator": "Exists"}], "matchFields": [on_n2]},
+    ]
+
+
 def test_a_placeholder_is_driven_out_by_nobody_of_its_pods_priority_and_drives_out_nobody() -> None:
     (spec,) = {one["spec"]["priorityClassName"] for one in manifests(ROOM, "pause").values()}
     made = priority_class(7)

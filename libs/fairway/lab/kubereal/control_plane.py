@@ -32,7 +32,8 @@ _LOOK_S = 0.5
 class Spec(Struct, frozen=True):
     """A hub is an API server alone; a member has controllers, a kubelet in kwok's shape, and mostly the scheduler.
     `api_flags` are further flags of the API server. A pod that does not say how long it runs runs for `default_run_ms`;
-    0 is for ever. The first of the `identities` is the administrator; without any, one is made."""
+    0 is for ever. The first of the `identities` is the administrator; without any, one is made. `rate` is how many
+    requests a second controllers and scheduler make at most, 0 their own limit: 20 and 50."""
 
     name: str
     controllers: bool = False
@@ -41,6 +42,7 @@ class Spec(Struct, frozen=True):
     api_flags: tuple[str, ...] = ()
     default_run_ms: int = 0
     identities: tuple[Identity, ...] = ()
+    rate: int = 0
 
 
 def member(name: str, *api_flags: str) -> Spec:
@@ -82,9 +84,9 @@ class Plane:
         self.port = self.port or free_ports(1)[0]
         await self.start_api()
         if self.spec.controllers:
-            await self.program("kube-controller-manager", controller_manager(self.kubeconfig, self.dir))
+            await self.program("kube-controller-manager", controller_manager(self.kubeconfig, self.dir, self.spec.rate))
         if self.spec.scheduler:
-            await self.program("kube-scheduler", scheduler(self.kubeconfig))
+            await self.program("kube-scheduler", scheduler(self.kubeconfig, self.spec.rate))
         if self.spec.kubelets:
             path = self.dir / "stages.yaml"
             path.write_text(stages(self.name, self.spec.default_run_ms))

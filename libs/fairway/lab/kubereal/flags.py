@@ -48,7 +48,7 @@ def api_server(name: str, dir: Path, port: int, store: str) -> list[str]:
     ]
 
 
-def controller_manager(kubeconfig: Path, dir: Path) -> list[str]:
+def controller_manager(kubeconfig: Path, dir: Path, rate: int = 0) -> list[str]:
     absent = ("nodeipam", "cloud-node-lifecycle-controller", "service-lb-controller", "node-route-controller")
     return [
         f"--kubeconfig={kubeconfig}",
@@ -57,12 +57,18 @@ def controller_manager(kubeconfig: Path, dir: Path) -> list[str]:
         "--leader-elect=false",
         "--secure-port=0",
         f"--controllers=*,{','.join(f'-{one}' for one in absent)}",
+        *_asking(rate),
     ]
 
 
-def scheduler(kubeconfig: Path) -> list[str]:
+def scheduler(kubeconfig: Path, rate: int = 0) -> list[str]:
     """It takes its Lease, by which others can tell that it is there."""
-    return [f"--kubeconfig={kubeconfig}", "--leader-elect=true", "--secure-port=0"]
+    return [f"--kubeconfig={kubeconfig}", "--leader-elect=true", "--secure-port=0", *_asking(rate)]
+
+
+def _asking(rate: int) -> tuple[str, ...]:
+    """How many requests a second it makes at most; 0 leaves it at its own limit."""
+    return (f"--kube-api-qps={rate}", f"--kube-api-burst={2 * rate}") if rate else ()
 
 
 def kwok(kubeconfig: Path, stages: Path) -> list[str]:
