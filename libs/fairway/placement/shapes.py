@@ -13,6 +13,9 @@ from fairway.wire.workload import Expression, PodSet, Toleration, Workload
 Pairs = tuple[tuple[str, str], ...]
 Amounts = tuple[tuple[str, int], ...]
 Terms = tuple[tuple[Expression, ...], ...]
+# All of a pod set that placement reads, in few values: its name, its count, the resources it requests, how much of
+# each, and where it may be.
+_PodSetKey = tuple[str, int, tuple[str, ...], tuple[int, ...], Pairs, Terms, tuple[Toleration, ...]]
 
 
 class Where(Struct, frozen=True, cache_hash=True):
@@ -103,7 +106,8 @@ def ask(workload: Workload) -> Ask:
         (
             pods.name,
             pods.count,
-            tuple(pods.requests.items()),
+            tuple(pods.requests),
+            tuple(pods.requests.values()),
             tuple(pods.node_selector.items()),
             pods.node_terms,
             pods.tolerations,
@@ -115,12 +119,12 @@ def ask(workload: Workload) -> Ask:
 
 
 @lru_cache(maxsize=4096)
-def _ask(pod_sets: tuple[tuple[str, int, Amounts, Pairs, Terms, tuple[Toleration, ...]], ...], minimum: int) -> Ask:
+def _ask(pod_sets: tuple[_PodSetKey, ...], minimum: int) -> Ask:
     left = needed_in_all = min(max(minimum, 1), sum([count for _, count, *_ in pod_sets]))
     needed: dict[Shape, int] = {}
     sets: dict[Shape, tuple[tuple[str, int], ...]] = {}
-    for name, count, *of_pod in pod_sets:
-        key = _shape(*of_pod)
+    for name, count, resources, amounts, selector, terms, tolerations in pod_sets:
+        key = _shape(tuple(zip(resources, amounts, strict=True)), selector, terms, tolerations)
         share = min(count, left)
         left -= share
         needed[key] = needed.get(key, 0) + share
