@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from fairway.placement.cluster import ClusterView
 from fairway.placement.engine.engine import Engine
-from fairway.placement.engine.gangs import gang_asked
 from fairway.placement.loops.bin_packing import placed
 from fairway.placement.shapes import Ask, ask, words
 from fairway.placement.survey import room_of
@@ -91,13 +90,14 @@ def plan_in(engine: Engine, slot: int, asked: Ask, said: VerdictTable) -> Plan |
     if len(parts) == 1:
         at, pods = said.filled()
         return Plan(tuple(_slots(asked.sets[0], at, pods, names)), sum(pods))
-    gang = gang_asked(asked.demand, engine.counts([part.shape for part in parts]), engine.arrays)
+    gang, _ = engine.gang(asked.demand)
     if not placed(engine.arrays, gang, slot):
         return None
     into = gang.into
     slots: list[Slot] = []
-    for named, at, pods, used in zip(asked.sets, into.at, into.pods, into.used.tolist(), strict=True):
-        slots += _slots(named, at[:used].tolist(), pods[:used].tolist(), names)
+    for part, named in enumerate(asked.sets):
+        used = into.used.item(part)
+        slots += _slots(named, into.at[part, :used].tolist(), into.pods[part, :used].tolist(), names)
     return Plan(tuple(slots), sum([slot.count for slot in slots]))
 
 

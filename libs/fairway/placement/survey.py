@@ -7,7 +7,7 @@ from msgspec.structs import astuple
 
 from fairway.placement.engine.change_log import Numbers
 from fairway.placement.engine.engine import Engine
-from fairway.placement.engine.gangs import gang_asked, lacking_names
+from fairway.placement.engine.gangs import lacking_names
 from fairway.placement.loops.gang_judging import judge_several
 from fairway.placement.loops.judging import judge
 from fairway.placement.loops.layout import Question, SurveyFindings
@@ -72,10 +72,11 @@ def _asked(engine: Engine, demand: Demand, question: Question) -> SurveyFindings
         said = blank(clusters, min(question.wanted, engine.rows.largest))
         judge.run(engine.arrays, shape, changed, question, said)
         return said
-    shapes = engine.counts([part.shape for part in demand.parts] or [_WITHOUT_REQUESTS])
-    gang = gang_asked(demand, shapes[: len(demand.parts)], engine.arrays)
+    gang, shapes = engine.gang(demand)
+    if not shapes:
+        shapes = engine.counts([_WITHOUT_REQUESTS])
     said = blank(clusters)
-    judge_several(engine.arrays, gang, shapes[lead(demand)], question, said)
+    judge_several.run(engine.arrays, gang, shapes[lead(demand)], question, said)
     return said
 
 
