@@ -163,7 +163,8 @@ def of_one_shape(draw: Random) -> tuple[PodSet, ...]:
 def of_several_shapes(draw: Random) -> tuple[PodSet, ...]:
     """A master without GPUs, workers, and with every other gang parameter servers, each of another shape."""
     master, servers = draw.sample(_PLAIN, 2)
-    pods, asks = draw.choice(_GANGS), draw.choice(_WITH_GPUS)
+    pods = draw.choice(_GANGS)
+    asks = draw.choice(_WITH_GPUS)
     sets = (
         PodSet("Master", 1, master),
         PodSet("Worker", min(pods, _MOST_GPUS // asks[_GPU]), asks),
