@@ -16,13 +16,14 @@ from fairway.placement.fleet import Fleet
 from fairway.placement.scores import Weights
 from fairway.placement.shapes import ask
 from fairway.placement.verdicts.recorded import recorded
+from fairway.placement.verdicts.sentences import what_would_help
 from fairway.placement.verdicts.table import NUMBERS
 from fairway.placement.verdicts.verdict import Context
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo, Node, Slot, Taint
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
-from tests.properties.models.loops import as_written, compiled
+from tests.properties.models.loops import as_written, compared_with_annotations, compiled
 from tests.properties.models.placement import PODS, Model, apply
 from tests.properties.models.plain_choice import choose as plainly
 
@@ -171,6 +172,18 @@ def test_every_choice_is_the_plain_one(seed: int) -> None:
         life.ask()
         life.ask()
         life.befall()
+
+
+def test_loops_are_given_what_they_were_compiled_for() -> None:
+    compiled()
+    with compared_with_annotations() as calls:
+        for seed in range(20):
+            life = Life(seed)
+            for _ in range(10):
+                life.ask()
+                life.befall()
+            what_would_help(choose(life.fleet, life.workload(), Placement(), Context(now=99)), Placement())
+    assert all(calls.values()), calls
 
 
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=6), st.lists(st.integers(1, 900), min_size=1, max_size=4))

@@ -26,7 +26,10 @@ class JobRows(Protocol):
 
 def message_id(*parts: object) -> str:
     """An id that anybody derives again from the same parts: 120 bits, letters and digits."""
-    text = "\x1f".join(map(str, parts))
+    return _digest("\x1f".join(map(str, parts)))
+
+
+def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=15).hexdigest()
 
 
@@ -58,16 +61,18 @@ class Teller:
 
     def say(self, event: type[JobMessage], /, **fields: Any) -> "Teller":
         """Adds an event; the attempt is the job's own unless `attempt` is given."""
-        head = {"job": self.id, "at": self._now, "cause": self._heard.id}
-        if self.job is not None:
-            head |= {"tenant": self.job.tenant, "attempt": self.job.attempt}
-        head["rev"] = self.job.rev + 1 if self.job else 1
-        message = event(**{**head, **fields})
-        self.job = fold(self.job, message)
+        job = self.job
+        head: dict[str, Any] = {"job": self.id, "at": self._now, "cause": self._heard.id, "rev": 1}
+        if job is not None:
+            head["tenant"] = job.tenant
+            head["attempt"] = job.attempt
+            head["rev"] = job.rev + 1
+        message = event(**head | fields)
+        self.job = job = fold(job, message)
         # The rev is part of the id: one message can lead to several events of a job at different times (its other
         # steps were refused, or it was put off), and none of them must be taken for a repetition of the first.
-        name = message_id(self._service, self._heard.id, self.id, self.job.rev)
-        self._events.append(Say(id=name, subject=subjects.job(event.verb, message.tenant), message=message))
+        name = _digest(f"{self._service}\x1f{self._heard.id}\x1f{self.id}\x1f{job.rev}")
+        self._events.append(Say(name, subjects.job(event.verb, message.tenant), message))
         return self
 
     def step(self, *more: Write) -> Step:

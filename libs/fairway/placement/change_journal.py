@@ -25,13 +25,16 @@ class Journal:
         self._deep: list[tuple[int, str]] = []
 
     def add(self, name: str, deep: bool, keep: int) -> None:
-        """Note a change, keeping about `keep` of each sort."""
+        """Note a change, keeping at most `keep` of each sort, and of more than that the newest half: a reader who comes
+        often never has to start from nothing."""
         if len(self._names) >= keep:
-            self._from = self.version
-            self._names.clear()
+            past = len(self._names) - keep // 2
+            self._from += past
+            del self._names[:past]
         if deep and len(self._deep) >= keep:
-            self._deep_from = self.version
-            self._deep.clear()
+            past = len(self._deep) - keep // 2
+            self._deep_from = self._deep[past - 1][0]
+            del self._deep[:past]
         self._names.append(name)
         self.version += 1
         if deep:

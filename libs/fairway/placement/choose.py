@@ -11,12 +11,13 @@ from fairway.placement.fleet import Fleet
 from fairway.placement.policy_rules import WantedClusters
 from fairway.placement.shapes import Demand, ask, words
 from fairway.placement.survey import survey
-from fairway.placement.verdicts.table import VerdictTable, empty
+from fairway.placement.verdicts.table import VerdictTable
 from fairway.placement.verdicts.verdict import ClusterVerdict, Context
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
 
+_ANY = (Affinity(),)
 _UNSELECTED = (Code.NOT_SELECTED, Code.LABELS_DIFFER)
 
 
@@ -47,24 +48,23 @@ def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Cont
     """The best cluster of the first affinity that has one; ties go to the first name."""
     engine = fleet.engine()
     asked = ask(workload)
-    verdict_table = empty()
-    affinity = Affinity()
-    for affinity in placement.affinities or (Affinity(),):
-        found = survey(
-            engine, asked.demand, WantedClusters(workload.served_kinds, affinity, placement.tolerations), context
-        )
-        verdict_table = _merged(verdict_table, found)
+    kinds = workload.served_kinds
+    verdict_table: VerdictTable | None = None
+    name = ""
+    for affinity in placement.affinities or _ANY:
+        name = affinity.name
+        found = survey(engine, asked.demand, WantedClusters(kinds, affinity, placement.tolerations), context)
+        verdict_table = found if verdict_table is None else _merged(verdict_table, found)
         best = found.best
         if best is None:
             continue
-        plan = plan_in(engine, int(engine.clusters.order[best]), asked, found)
+        plan = plan_in(engine, engine.clusters.order.item(best), asked, found)
         if plan is not None:
-            return Choice(engine.clusters.names.names[best], plan, verdict_table, asked.demand, affinity.name)
-    return Choice("", None, verdict_table, asked.demand, affinity.name)
+            return Choice(engine.clusters.names.names[best], plan, verdict_table, asked.demand, name)
+    assert verdict_table is not None, "there is always an affinity"
+    return Choice("", None, verdict_table, asked.demand, name)
 
 
 def _merged(before: VerdictTable, found: VerdictTable) -> VerdictTable:
     """Over ordered affinities: a cluster keeps what it said when it was selected, and the latest of that."""
-    if not len(before):
-        return found
     return found.after(before, found.codes(*_UNSELECTED) & ~before.codes(*_UNSELECTED))

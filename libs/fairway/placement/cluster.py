@@ -108,14 +108,14 @@ class ClusterView:
         if old is None:
             self._sorted = False
         self._nodes[name] = node
-        self._changed(name, deep=old is None or not same_facts(old, node))
+        self._changed((name,), deep=old is None or not same_facts(old, node))
 
     def remove(self, name: str) -> None:
         """The node is gone; assumed placements on it stay until seen or dropped."""
         old = self._nodes.pop(name, None)
         if old:
             self._carry(name, old, None)
-            self._changed(name, deep=True)
+            self._changed((name,), deep=True)
 
     def hold(self, key: str, slots: tuple[Slot, ...], requests_of: Mapping[str, Resources]) -> None:
         """Assume a placement that the cache does not show yet; `key` is `<job>/<attempt>` as in `holds`.
@@ -140,8 +140,13 @@ class ClusterView:
             del keys[key]
             if not keys:
                 del self._keys_on[name]
-        # what is free on that node is about to be replaced
-        self._shift([slot for slot in slots if slot.node != seen_on], requests_of, 1)
+        if seen_on:
+            # Its other nodes are most likely put next, with the same room as now: they are read then, and nobody counts
+            # them twice for nothing.
+            others = {slot.node: None for slot in slots if slot.node != seen_on and slot.node in self._nodes}
+            self._changed(others, deep=False)
+        else:
+            self._shift(slots, requests_of, 1)
 
     def nodes_of(self, key: str) -> set[str]:
         """The nodes whose `holds` or `attempts` name this attempt."""
@@ -160,8 +165,8 @@ class ClusterView:
         self._engine.refresh()
         return self._engine
 
-    def _changed(self, name: str, deep: bool) -> None:
-        self._note((name,), deep)
+    def _changed(self, names: Iterable[str], deep: bool) -> None:
+        self._note(names, deep)
         for one in self._watches:
             one.nodes.add(self.name)
 

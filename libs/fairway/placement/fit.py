@@ -4,13 +4,10 @@ The scheduler asks it on its snapshot, the reserver asks it again on fresh data.
 they fit when the sum of the nodes' counts is enough. For several shapes see loops/bin_packing.py.
 """
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from fairway.placement.cluster import ClusterView
 from fairway.placement.engine.engine import Engine
-from fairway.placement.engine.gangs import gang_asked
 from fairway.placement.loops.bin_packing import placed
 from fairway.placement.shapes import Ask, ask, words
 from fairway.placement.survey import room_of
@@ -89,17 +86,19 @@ def plan_in(engine: Engine, slot: int, asked: Ask, said: VerdictTable) -> Plan |
     parts = asked.demand.parts
     if said.best is None:
         return None
+    names = engine.rows.names[slot]
     if len(parts) == 1:
-        return _planned(asked, [said.filled()], engine.rows.names[slot])
-    gang = gang_asked(asked.demand, engine.counts([part.shape for part in parts]), engine.arrays)
+        at, pods = said.filled()
+        return Plan(tuple(_slots(asked.sets[0], at, pods, names)), sum(pods))
+    gang, _ = engine.gang(asked.demand)
     if not placed(engine.arrays, gang, slot):
         return None
     into = gang.into
-    found = [
-        (at[:used].tolist(), pods[:used].tolist())
-        for at, pods, used in zip(into.at, into.pods, into.used.tolist(), strict=True)
-    ]
-    return _planned(asked, found, engine.rows.names[slot])
+    slots: list[Slot] = []
+    for part, named in enumerate(asked.sets):
+        used = into.used.item(part)
+        slots += _slots(named, into.at[part, :used].tolist(), into.pods[part, :used].tolist(), names)
+    return Plan(tuple(slots), sum([slot.count for slot in slots]))
 
 
 def _shortfall(table: VerdictTable, asked: Ask) -> Shortfall:
@@ -109,28 +108,20 @@ def _shortfall(table: VerdictTable, asked: Ask) -> Shortfall:
     return Shortfall(said.code, *numbers, said.about, words(asked.demand), said.closed)
 
 
-def _planned(asked: Ask, found: Sequence[tuple[list[int], list[int]]], names: list[str]) -> Plan:
-    """The placed pods of each part, named: within a part, one pod set is complete before the next begins."""
+def _slots(named: tuple[tuple[str, int], ...], at: list[int], pods: list[int], names: list[str]) -> list[Slot]:
+    """The placed pods of a part on the nodes at these places, named: one pod set is complete before the next begins."""
+    name, left = named[0]
+    if len(named) == 1:
+        return [Slot(name, names[node], count) for node, count in zip(at, pods, strict=True)]
     slots: list[Slot] = []
-    for named, (at, pods) in zip(asked.sets, found, strict=True):
-        if len(named) == 1:
-            slots += [Slot(named[0][0], names[node], count) for node, count in zip(at, pods, strict=True)]
-        else:
-            slots += _named(named, [(names[node], count) for node, count in zip(at, pods, strict=True)])
-    return Plan(tuple(slots), sum([slot.count for slot in slots]))
-
-
-def _named(named: tuple[tuple[str, int], ...], nodes: Sequence[tuple[str, int]]) -> list[Slot]:
-    slots: list[Slot] = []
-    sets = iter(named)
-    name, left = next(sets)
-    for node, count in nodes:
+    others = iter(named[1:])
+    for node, count in zip(at, pods, strict=True):
         rest = count
-        while rest:
-            while not left:
-                name, left = next(sets)
-            here = min(left, rest)
-            slots.append(Slot(name, node, here))
-            left -= here
-            rest -= here
+        while rest > left:
+            if left:
+                slots.append(Slot(name, names[node], left))
+                rest -= left
+            name, left = next(others)
+        slots.append(Slot(name, names[node], rest))
+        left -= rest
     return slots

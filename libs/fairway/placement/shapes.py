@@ -13,6 +13,9 @@ from fairway.wire.workload import Expression, PodSet, Toleration, Workload
 Pairs = tuple[tuple[str, str], ...]
 Amounts = tuple[tuple[str, int], ...]
 Terms = tuple[tuple[Expression, ...], ...]
+# All of a pod set that placement reads, in few values: its name, its count, the resources it requests, how much of
+# each, and where it may be.
+_PodSetKey = tuple[str, int, tuple[str, ...], tuple[int, ...], Pairs, Terms, tuple[Toleration, ...]]
 
 
 class Where(Struct, frozen=True, cache_hash=True):
@@ -99,16 +102,29 @@ def ask(workload: Workload) -> Ask:
     The gang is `gang_minimum` pods (at least 1, at most all). Each pod set's share of it is taken in manifest
     order: a set is complete before the next one counts, so a launcher or master listed first is always in.
     """
-    known = [(pods.name, pods.count, shape(pods)) for pods in workload.pod_sets if pods.count > 0]
+    known = [
+        (
+            pods.name,
+            pods.count,
+            tuple(pods.requests),
+            tuple(pods.requests.values()),
+            tuple(pods.node_selector.items()),
+            pods.node_terms,
+            pods.tolerations,
+        )
+        for pods in workload.pod_sets
+        if pods.count > 0
+    ]
     return _ask(tuple(known), workload.gang_minimum)
 
 
 @lru_cache(maxsize=4096)
-def _ask(pod_sets: tuple[tuple[str, int, Shape], ...], minimum: int) -> Ask:
-    left = needed_in_all = min(max(minimum, 1), sum([count for _, count, _ in pod_sets]))
+def _ask(pod_sets: tuple[_PodSetKey, ...], minimum: int) -> Ask:
+    left = needed_in_all = min(max(minimum, 1), sum([count for _, count, *_ in pod_sets]))
     needed: dict[Shape, int] = {}
     sets: dict[Shape, tuple[tuple[str, int], ...]] = {}
-    for name, count, key in pod_sets:
+    for name, count, resources, amounts, selector, terms, tolerations in pod_sets:
+        key = _shape(tuple(zip(resources, amounts, strict=True)), selector, terms, tolerations)
         share = min(count, left)
         left -= share
         needed[key] = needed.get(key, 0) + share

@@ -8,12 +8,13 @@ from fairway.placement.cluster import ClusterView
 from fairway.placement.engine.change_log import Numbers
 from fairway.placement.engine.enrolled_clusters import EnrolledClusters
 from fairway.placement.engine.fleet_arrays import FleetArrays
+from fairway.placement.engine.gangs import GangsAsked
 from fairway.placement.engine.node_rows import NodeRows
 from fairway.placement.engine.policies import PolicyRules
 from fairway.placement.engine.shape_counts import ShapeCounts
-from fairway.placement.loops.layout import Arrays, ShapeAsked
+from fairway.placement.loops.layout import Arrays, GangAsked, ShapeAsked
 from fairway.placement.policy_rules import Rules, WantedClusters
-from fairway.placement.shapes import Shape
+from fairway.placement.shapes import Demand, Shape
 
 
 class Engine:
@@ -27,6 +28,7 @@ class Engine:
         self.clusters = EnrolledClusters(self.rows)
         self.shapes = ShapeCounts(self._arrays, self.rows, self.clusters.views)
         self._policies = PolicyRules()
+        self._gangs = GangsAsked()
         watch.members = True
         watch.shift = self._shift
 
@@ -61,6 +63,11 @@ class Engine:
     def counts(self, shapes: Sequence[Shape]) -> list[ShapeAsked]:
         """These shapes, current."""
         return self.shapes.of(shapes)
+
+    def gang(self, demand: Demand) -> tuple[GangAsked, list[ShapeAsked]]:
+        """A gang of several shapes, and these, current; nobody else's by the time another one is asked for."""
+        shapes = self.counts([part.shape for part in demand.parts])
+        return self._gangs.of(demand, shapes, self.arrays, self.rows.largest), shapes
 
     def changed(self, shape: Shape) -> tuple[ShapeAsked, Numbers]:
         """This shape, and the positions at which it is not counted yet."""

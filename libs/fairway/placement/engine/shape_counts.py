@@ -47,7 +47,9 @@ class ShapeCounts:
 
     def changed(self, shape: Shape) -> tuple[ShapeAsked, Numbers]:
         """This shape, and at which positions it has to be counted anew, by who asks, before it is current."""
-        (one,) = self._keep((shape,))
+        self._asks += 1
+        one = self._kept.get(shape) or self._new(shape, 1)
+        one.asked = self._asks
         changed = self._changed(one)
         return one.bundle, changed
 

@@ -90,12 +90,9 @@ def _attempt_in_order(arrays: Arrays, gang: GangAsked, slot: int, every: bool, t
 
 @inner
 def _begin(arrays: Arrays, gang: GangAsked, slot: int) -> None:
-    """The cluster as it is, for one more try."""
-    start = arrays.start[slot]
+    """The cluster as it is, for one more try: what is free on a node is copied when pods are put there."""
     for node in range(arrays.size[slot]):
         gang.scratch.touched[node] = 0
-        for column in range(arrays.free.shape[1]):
-            gang.scratch.free[node, column] = arrays.free[start + node, column]
 
 
 @inner
@@ -103,6 +100,8 @@ def _add(arrays: Arrays, gang: GangAsked, slot: int, part: int, amount: int) -> 
     """Places so many pods of a part, or as many as fit, behind those that were placed, and takes them off what is free.
     Returns how many."""
     k = gang.k[part]
+    if amount <= 0 or arrays.facts[k, slot, TOTAL] == 0:
+        return 0
     start = arrays.start[slot]
     size = arrays.size[slot]
     lengths = gang.lengths[part]
@@ -118,14 +117,19 @@ def _add(arrays: Arrays, gang: GangAsked, slot: int, part: int, amount: int) -> 
     )
     done = 0
     for which in range(first, gang.into.used[part]):
-        _take(gang, part, gang.into.at[part, which], gang.into.pods[part, which])
+        _take(arrays, gang, slot, part, which)
         done += gang.into.pods[part, which]
     return done
 
 
 @inner
-def _take(gang: GangAsked, part: int, node: int, pods: int) -> None:
-    gang.scratch.touched[node] = 1
+def _take(arrays: Arrays, gang: GangAsked, slot: int, part: int, which: int) -> None:
+    node = gang.into.at[part, which]
+    pods = gang.into.pods[part, which]
+    if not gang.scratch.touched[node]:
+        gang.scratch.touched[node] = 1
+        for column in range(arrays.free.shape[1]):
+            gang.scratch.free[node, column] = arrays.free[arrays.start[slot] + node, column]
     if gang.scratch.free[node, PODS] != UNLISTED:
         gang.scratch.free[node, PODS] -= pods
     for ask in range(gang.lengths[part]):
@@ -155,8 +159,13 @@ def _merge(gang: GangAsked, part: int, first: int) -> None:
 def most(arrays: Arrays, gang: GangAsked, slot: int) -> int:
     """The most pods of the gang that one of the tried orders places."""
     constrained_first(arrays, gang, slot, gang.needed)
+    bound = 0
+    for part in range(len(gang.k)):
+        bound += min(gang.needed[part], arrays.facts[gang.k[part], slot, TOTAL])
     best = 0
     for turn in range(2):
+        if best == bound:
+            break
         _begin(arrays, gang, slot)
         pods = 0
         for at in range(len(gang.k)):

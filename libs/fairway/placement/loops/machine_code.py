@@ -138,13 +138,14 @@ def _loops() -> tuple[CompiledLoop[Any, Any], ...]:
 
 
 def _loaded(one: CompiledLoop[Any, Any], folder: Path) -> Any:
+    """The code itself, which is called without a look at the type of every array of every argument: that takes longer
+    than most of the loops. Their types are those of the annotations, which mypy and a test compare with what is
+    given."""
     dispatcher = _dispatcher(one, folder)
     code = dispatcher._cache.load_overload(signature(one.written), dispatcher.targetctx)
     if code is None:
         raise ValueError(f"{one.written.__name__} is missing")
-    dispatcher.add_overload(code)
-    dispatcher.disable_compile()
-    return dispatcher
+    return code.entry_point
 
 
 def _dispatcher(one: CompiledLoop[Any, Any], folder: Path) -> Any:

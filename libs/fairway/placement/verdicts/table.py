@@ -128,7 +128,7 @@ class VerdictTable:
     @property
     def best(self) -> int | None:
         """The place of the best cluster that fits."""
-        best = int(self.said.counts[BEST])
+        best = self.said.counts.item(BEST)
         return best if best >= 0 else None
 
     @property
@@ -138,21 +138,26 @@ class VerdictTable:
 
     def filled(self) -> tuple[list[int], list[int]]:
         """Of one shape: the nodes of the best cluster by their places in it, and the pods on each."""
-        used = int(self.said.counts[USED])
+        used = self.said.counts.item(USED)
         return self.said.at[:used].tolist(), self.said.pods[:used].tolist()
 
     def at(self, index: int) -> ClusterVerdict:
         """One cluster's verdict."""
-        code, about = self.answer(int(self.said.answer[index]))
+        code, about = self.answer(self.said.answer.item(index))
         kind = KINDS.get(code, "")
-        return _verdict(self.names.names[index], code, about, self._numbers(kind, int(self.of(kind)[:index].sum())))
+        before = np.bincount(self.said.answer[:index]).tolist() if kind and index else ()
+        place = sum([count for which, count in enumerate(before) if count and KINDS.get(self.answer(which)[0]) == kind])
+        return _verdict(self.names.names[index], code, about, self._numbers(kind, place))
 
     def _numbers(self, kind: str, place: int) -> dict[str, int]:
         if not kind:
             return {}
         family = FAMILIES[kind]
-        constant = {family.constant: self.constants[family.constant]} if family.constant else {}
-        return constant | {name: int(self.said.numbers[row, place]) for name, row in family.rows.items()}
+        column = self.said.numbers[:, place].tolist()
+        numbers = {name: column[row] for name, row in family.rows.items()}
+        if family.constant:
+            numbers[family.constant] = self.constants[family.constant]
+        return numbers
 
     def codes(self, *codes: Code) -> NDArray[np.bool_]:
         """Which clusters answered with one of these."""

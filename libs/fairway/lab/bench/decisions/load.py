@@ -1,6 +1,6 @@
-"""What the benchmark of decisions decides about: gangs of 1 to 64 pods in 20 shapes, clusters half full of others."""
+"""What the benchmark of decisions decides about: gangs of 1 to 64 pods in 20 shapes, each of one or of several, and
+clusters half full of others."""
 
-from collections import Counter
 from collections.abc import Iterator
 from random import Random
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fairway.domain.job import Job, State
 from fairway.domain.reservations import one_pod
 from fairway.domain.resources import Resources, scale
+from fairway.placement.cluster import taken
 from fairway.runtime.ports import Row
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import ClusterInfo, Node, Slot
@@ -22,10 +23,11 @@ _GPU = "nvidia.com/gpu"
 _GIB = 1 << 30
 _NODE = {"cpu": 96_000, "memory": 768 * _GIB, _GPU: 8, "pods": 110}
 # A pod's requests: 1, 2, 4 or 8 GPUs with four sizes of host memory, and four sizes without GPUs.
-_SHAPES: tuple[Resources, ...] = (
-    *({"cpu": 8_000 * gpu, "memory": gpu * gib * _GIB, _GPU: gpu} for gpu in (1, 2, 4, 8) for gib in (16, 32, 48, 64)),
-    *({"cpu": cores * 1_000, "memory": 4 * cores * _GIB} for cores in (1, 2, 4, 8)),
+_WITH_GPUS: tuple[Resources, ...] = tuple(
+    {"cpu": 8_000 * gpu, "memory": gpu * gib * _GIB, _GPU: gpu} for gpu in (1, 2, 4, 8) for gib in (16, 32, 48, 64)
 )
+_PLAIN: tuple[Resources, ...] = tuple({"cpu": cores * 1_000, "memory": 4 * cores * _GIB} for cores in (1, 2, 4, 8))
+_SHAPES = (*_WITH_GPUS, *_PLAIN)
 _GANGS = (1, 1, 1, 2, 2, 4, 4, 8, 8, 16, 32, 64)
 # No gang asks for more GPUs: of a hundred nodes, half full, that is a third of what is free.
 _MOST_GPUS = 128
@@ -42,12 +44,11 @@ Amounts = NDArray[np.int64]
 
 
 class Gang(Struct, frozen=True):
-    """An attempt that runs: so many pods on each node of a cluster, each with these requests."""
+    """An attempt that runs, with what its pods take on each node of a cluster."""
 
     cluster: str
     key: str
-    asks: Resources
-    pods: dict[str, int]
+    takes: dict[str, Resources]
 
 
 class LoadedClusters:
@@ -91,22 +92,20 @@ class LoadedClusters:
 
     def begin(self, gang: Gang) -> None:
         self.gangs.append(gang)
-        for name, pods in gang.pods.items():
-            self._holds[gang.cluster, name][gang.key] = self._shift(gang, name, -pods)
+        for name, amounts in gang.takes.items():
+            self._holds[gang.cluster, name][gang.key] = amounts
+            self._shift(gang, name, amounts, -1)
 
     def end(self, at: int) -> None:
         self.gangs[at], self.gangs[-1] = self.gangs[-1], self.gangs[at]
         gang = self.gangs.pop()
-        for name, pods in gang.pods.items():
-            self._shift(gang, name, pods)
+        for name, amounts in gang.takes.items():
+            self._shift(gang, name, amounts, 1)
             del self._holds[gang.cluster, name][gang.key]
 
-    def _shift(self, gang: Gang, name: str, pods: int) -> Resources:
+    def _shift(self, gang: Gang, name: str, amounts: Resources, sign: int) -> None:
         self._changed[gang.cluster, name] = None
-        taken = scale(one_pod(gang.asks), abs(pods))
-        sign = 1 if pods > 0 else -1
-        self.free[:, self.clusters[gang.cluster], self.nodes[name]] += [sign * taken.get(one, 0) for one in _NODE]
-        return taken
+        self.free[:, self.clusters[gang.cluster], self.nodes[name]] += [sign * amounts.get(one, 0) for one in _NODE]
 
     def _fill(self, cluster: str, draw: Random) -> None:
         """Gangs come and some of them end, wherever on the nodes, until so much of the GPUs is used."""
@@ -119,7 +118,8 @@ class LoadedClusters:
                 return
             pods, asks = gang(draw)
             if where := self._anywhere(at, pods, asks, draw.randrange(len(self.nodes))):
-                self.begin(Gang(cluster, f"old-{number}/1", asks, where))
+                takes = {name: scale(one_pod(asks), pods) for name, pods in where.items()}
+                self.begin(Gang(cluster, f"old-{number}/1", takes))
             if len(self.gangs) - first > 4 and draw.random() < _ENDING:
                 self.end(draw.randrange(first, len(self.gangs)))
 
@@ -153,15 +153,33 @@ def gang(draw: Random) -> tuple[int, Resources]:
     return (min(pods, _MOST_GPUS // asks[_GPU]) if _GPU in asks else pods), asks
 
 
-def dequeued(name: str, draw: Random, now: int) -> Job:
-    """A job whose turn it is: a master alone, or a master with workers of the same shape."""
+def of_one_shape(draw: Random) -> tuple[PodSet, ...]:
+    """A master alone, or a master with workers of the same shape."""
     pods, asks = gang(draw)
     sets = (PodSet("Master", 1, asks), PodSet("Worker", pods - 1, asks))
+    return sets[: 1 if pods == 1 else 2]
+
+
+def of_several_shapes(draw: Random) -> tuple[PodSet, ...]:
+    """A master without GPUs, workers, and with every other gang parameter servers, each of another shape."""
+    master, servers = draw.sample(_PLAIN, 2)
+    pods = draw.choice(_GANGS)
+    asks = draw.choice(_WITH_GPUS)
+    sets = (
+        PodSet("Master", 1, master),
+        PodSet("Worker", min(pods, _MOST_GPUS // asks[_GPU]), asks),
+        PodSet("PS", draw.choice((1, 2, 4)), servers),
+    )
+    return sets[: draw.choice((2, 3))]
+
+
+def dequeued(name: str, draw: Random, now: int, sets: tuple[PodSet, ...]) -> Job:
+    """A job of these pods, all of which are its gang, whose turn it is."""
     labels = [Expression("pool", "In", ("gpu",))]
     if not draw.randrange(_ZONED):
         labels.append(Expression("zone", "In", (draw.choice(_ZONES),)))
     spec = wire.JobSpec(
-        workload=Workload("kubeflow.org/v1", _KIND, "team", name, sets[: 1 if pods == 1 else 2], pods),
+        workload=Workload("kubeflow.org/v1", _KIND, "team", name, sets, sum(one.count for one in sets)),
         policy="PropagationPolicy team/all",
         placement=Placement((Affinity(labels=tuple(labels)),)),
         queue="gold",
@@ -185,7 +203,4 @@ def dequeued(name: str, draw: Random, now: int) -> Job:
 def placed(job: Job, cluster: str, slots: tuple[Slot, ...]) -> Gang:
     """The gang as it runs where the decision put it."""
     assert job.spec is not None, "jobs of the benchmark have one"
-    pods: Counter[str] = Counter()
-    for slot in slots:
-        pods[slot.node] += slot.count
-    return Gang(cluster, job.key, job.spec.workload.pod_sets[0].requests, dict(pods))
+    return Gang(cluster, job.key, taken(slots, {one.name: one.requests for one in job.spec.workload.pod_sets}))

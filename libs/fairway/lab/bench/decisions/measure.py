@@ -14,7 +14,16 @@ from fairway.domain import decision, recorded_verdicts
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job
 from fairway.global_scheduler.service import SchedulerMemory, service
-from fairway.lab.bench.decisions.load import LoadedClusters, barely, dequeued, gang, placed
+from fairway.lab.bench.decisions.load import (
+    LoadedClusters,
+    barely,
+    dequeued,
+    gang,
+    of_one_shape,
+    of_several_shapes,
+    placed,
+)
+from fairway.lab.bench.decisions.pure_loop import PureLoop
 from fairway.lab.bench.measuring.facts import peak_mib
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
 from fairway.lab.bench.pipeline.fleet import Tell
@@ -27,9 +36,14 @@ from fairway.wire import jobs as wire
 # By the number of clusters, and of nodes in each.
 _GOALS = {(100, 100): Goal(least=8_000), (1_000, 100): Goal(least=5_000)}
 _STUBBED = "bus and store: the view is given rows as the store has them, of nodes as the reserver writes them"
-_BARE = "one numpy look at every node for each gang, that gives no reasons, no plan and no record"
+_BARE = (
+    "one numpy look at every node for each gang, that gives no reasons, no plan and no record (bare), and compiled "
+    "loops over a fleet of their own, with verdicts, scores and nodes, and neither jobs nor a record (pure)"
+)
 # Decisions for each such look: enough of them for a steady mean.
 _BARE_EACH = 16
+# Gangs of several shapes take longer: so many fewer of them are decided on.
+_SEVERAL_EACH = 4
 _NOW = 1_000
 _encode = msgspec.json.Encoder().encode
 
@@ -37,9 +51,11 @@ _encode = msgspec.json.Encoder().encode
 async def measure(run: DecisionsRun, dir: Path, tell: Tell) -> BenchOutcome:
     """Keeps nothing in `dir`."""
     outcome = BenchOutcome(figures={}, stubbed=_STUBBED, reference=_BARE)
+    pure: PureLoop | None = None
     for clusters in run.sizes:
         tell(f"filling {clusters}", 0)
         bench = Decisions(run, clusters)
+        pure = pure or PureLoop()
         tell(f"warming up {clusters}", run.warmup)
         bench.go(run.warmup, tell)
         bench.clear()
@@ -49,8 +65,18 @@ async def measure(run: DecisionsRun, dir: Path, tell: Tell) -> BenchOutcome:
             figures=bench.figures(), counts=bench.counts(), rss_peak_mib=peak_mib({"bench": os.getpid()})
         )
         part.cpu_seconds_per_job["bench"] = bench.cpu_seconds
+        part.figures["pure_us_per_decision"] = round(pure.us_per_decision(clusters, run.nodes, run.decisions), 2)
+        part.figures["ratio_to_pure"] = round(part.figures["pure_us_per_decision"] / (bench.cpu_seconds * 1e6), 3)
         outcome.take(part, f"{clusters}")
         outcome.details[str(clusters)] = bench.details()
+        bench.several = True
+        tell(f"several shapes, {clusters}", run.decisions // _SEVERAL_EACH)
+        bench.go(run.warmup // _SEVERAL_EACH, _quietly)
+        bench.clear()
+        bench.go(run.decisions // _SEVERAL_EACH, tell)
+        several = BenchOutcome(figures={"several_cpu_us_per_decision": round(bench.cpu_seconds * 1e6, 1)})
+        several.counts = {f"several_{name}": count for name, count in bench.counts().items()}
+        outcome.take(several, f"{clusters}")
         if goal := _GOALS.get((clusters, run.nodes)):
             outcome.goals[f"decisions_per_second_{clusters}"] = goal
     return outcome
@@ -71,10 +97,11 @@ class _Measured(Struct):
 
 
 class Decisions:
-    """A fleet of so many clusters, and what was measured."""
+    """A fleet of so many clusters, and what was measured; of gangs of one shape, or of `several`."""
 
     def __init__(self, run: DecisionsRun, clusters: int) -> None:
         self._run = run
+        self.several = False
         self._draw = Random(run.seed)
         self._fleet_nodes = LoadedClusters(clusters, run.nodes, self._draw)
         self._service = service()
@@ -93,9 +120,13 @@ class Decisions:
     def go(self, decisions: int, tell: Tell) -> None:
         for done in range(0, decisions, self._run.batch):
             size = min(self._run.batch, decisions - done)
-            self._batch([dequeued(f"job-{next(self._numbers)}", self._draw, _NOW) for _ in range(size)])
+            self._batch([self._job() for _ in range(size)])
             self._look_barely(max(1, size // _BARE_EACH))
             tell("", size)
+
+    def _job(self) -> Job:
+        sets = of_several_shapes(self._draw) if self.several else of_one_shape(self._draw)
+        return dequeued(f"job-{next(self._numbers)}", self._draw, _NOW, sets)
 
     def _batch(self, jobs: list[Job]) -> None:
         """What a loop does with its messages, and then what the reserver and the ends of other gangs change."""
@@ -175,6 +206,10 @@ class Decisions:
             "message_bytes": round(statistics.fmean(self._measured.sizes)),
             "gpus_used": round(self._fleet_nodes.gpus_used, 3),
         }
+
+
+def _quietly(label: str, done: int) -> None:
+    """Tells nobody."""
 
 
 def _heard(job: Job) -> Heard[wire.Dequeued]:
