@@ -58,8 +58,9 @@ def configure() -> None:
 
 
 def beside_output() -> None:
-    """For a command whose output somebody reads: lines for people, where they are not in its way."""
-    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    """For a command whose output somebody reads: lines for people, where they are not in its way. Standard error is the
+    one of that moment: a test has another one each time."""
+    structlog.configure(logger_factory=lambda *given: structlog.PrintLogger(sys.stderr))
 
 
 def is_news(record: logging.LogRecord) -> bool:
