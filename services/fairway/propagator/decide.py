@@ -101,12 +101,17 @@ def _recall(view: JobRows, heard: Heard[object], message: wire.Recall, now: int)
     job = view.jobs.get(message.job)
     if job is None or job.spec is None or not message.cluster:
         return NOTHING
-    if (job.removing, job.recalled) != (message.cluster, message.attempt):
+    awaited = (job.removing, job.recalled) == (message.cluster, message.attempt)
+    # Of a job that is cancelled a stray of an earlier attempt goes all the same, and nobody waits for it.
+    stray = message.attempt < job.attempt and (job.cancelling or job.state is State.CANCELLED)
+    if not awaited and not stray:
         return NOTHING
     if not heard.outcomes:
         return Decision(calls=(Call(DELETE, message.cluster, job.id, message.attempt, copy_of(job, message.attempt)),))
     outcome = heard.outcomes[-1]
     if not (outcome.ok and outcome.body):
         return Decision(again_in=AGAIN_MS)
+    if not awaited:
+        return NOTHING
     teller = Teller(view, SERVICE, heard, now, job.id)
     return Decision((teller.say(wire.Removed, attempt=message.attempt, cluster=message.cluster).step(),))

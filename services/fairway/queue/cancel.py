@@ -21,7 +21,8 @@ def cancelled(view: JobRows, heard: Heard[object], job: Job, now: int) -> Decisi
 
 
 def cancel(view: JobRows, heard: Heard[object], message: wire.Cancel, now: int) -> Decision:
-    """Cancels at once what only waits; what is somewhere is recalled first. Of an ended job the remains are removed."""
+    """Cancels at once what only waits; what is somewhere is recalled first. Of an ended job the remains are removed.
+    What runs now does not wait for a stray of an earlier attempt, which may be where nobody answers for hours."""
     job = view.jobs.get(message.job)
     if job is None or job.state is State.ADMITTED:
         wait = _WAIT_MS if job is not None else min(_WAIT_MS * heard.delivered, _LONGEST_MS)
@@ -37,8 +38,7 @@ def cancel(view: JobRows, heard: Heard[object], message: wire.Cancel, now: int) 
         return Decision((teller.say(wire.Recall, attempt=left.number, cluster=left.cluster, why=why).step(),))
     if job.state is State.QUEUED and not job.removing:
         return Decision((teller.say(wire.Cancelled, who=str(message.who)).step(),))
-    if job.removing and job.state in IN_CLUSTER and job.recalled != job.attempt:
-        return Decision(again_in=_WAIT_MS)  # a stray of an earlier attempt: one at a time is removed
     why = Reason(Code.CANCELLED, f"cancelled by {message.who or 'its owner'}")
-    number, cluster = (job.recalled, job.removing) if job.removing else (job.attempt, job.cluster)
+    removed_already = job.removing and job.state not in IN_CLUSTER
+    number, cluster = (job.recalled, job.removing) if removed_already else (job.attempt, job.cluster)
     return Decision((teller.say(wire.Recall, attempt=number, cluster=cluster, why=why).step(),))

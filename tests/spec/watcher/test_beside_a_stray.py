@@ -1,8 +1,11 @@
-"""A stray of an earlier attempt is being removed while the present one runs: the job has its end all the same."""
+"""A stray of an earlier attempt is being removed while the present one runs: the job has its end all the same, and is
+cancelled when it is asked for."""
 
 import pytest
+from msgspec import structs
 
-from fairway.domain.decision import Decision
+from fairway.domain.decision import NOTHING, Decision, Outcome
+from fairway.propagator.decide import decide as propagator
 from fairway.queue.decide import decide as queue
 from fairway.watcher.decide import decide
 from fairway.wire import jobs as wire
@@ -10,7 +13,7 @@ from fairway.wire.envelope import Actor
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import T0, Life, S, failing, running
 from tests.spec.builders.records import again, dispatched
-from tests.spec.builders.views import events, of, told, verbs
+from tests.spec.builders.views import events, heard, of, told, verbs
 from tests.spec.watcher.test_decide import shows
 
 NOW = T0 + 900 * S
@@ -31,10 +34,30 @@ def test_what_the_present_attempt_shows_is_said_when_the_stray_is_gone(state: st
     assert verbs(decide(of(life), shows(state, attempt=2, uid="u-10"), NOW))[0] == state.lower()
 
 
-def test_a_cancellation_recalls_the_present_attempt_when_the_stray_is_gone() -> None:
-    life = beside_a_stray()
+def cancelled_beside_a_stray() -> Life:
+    return beside_a_stray().then(wire.Recall, attempt=2, cluster="c1", why=Reason(Code.CANCELLED, "cancelled by ann"))
+
+
+def test_a_cancellation_recalls_the_present_attempt_wherever_the_stray_is() -> None:
+    """Where the stray is nobody may answer for hours."""
     cancel = told(wire.Cancel(job="llm-1", tenant="team-a", who=Actor("ann", "http")))
-    assert queue(of(life), cancel, NOW) == Decision(again_in=250)
-    life.then(wire.Removed, attempt=1, cluster="c2")
-    (said,) = events(queue(of(life), cancel, NOW))
+    (said,) = events(queue(of(beside_a_stray()), cancel, NOW))
     assert (said.verb, said.attempt, said.cluster) == ("recall", 2, "c1")
+
+
+@pytest.mark.parametrize("ended", [False, True], ids=["being cancelled", "cancelled"])
+def test_the_stray_goes_all_the_same_and_nobody_waits_for_it(ended: bool) -> None:
+    stray = heard(beside_a_stray())
+    life = cancelled_beside_a_stray()
+    if ended:
+        life.then(wire.Removed, attempt=2, cluster="c1").then(wire.Cancelled)
+    (call,) = propagator(of(life), stray, NOW).calls
+    assert (call.verb, call.cluster, call.attempt) == ("delete", "c2", 1)
+    for body, decided in ((False, Decision(again_in=1_000)), (True, NOTHING)):
+        done = structs.replace(stray, outcomes=(Outcome(call, True, body=body),))
+        assert propagator(of(life), done, NOW) == decided
+
+
+def test_of_a_job_that_goes_on_no_other_attempt_is_touched() -> None:
+    life = beside_a_stray().then(wire.Removed, attempt=1, cluster="c2")
+    assert propagator(of(life), heard(beside_a_stray()), NOW) == NOTHING
