@@ -32,6 +32,13 @@ def _plain(made: Json) -> Json:
     return made
 
 
+def _with_amounts() -> Json:
+    made = _plain(kubeflow("PyTorchJob", "pytorch", "Master")())
+    spec = made["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]
+    spec["containers"][0]["resources"] = {"limits": {"cpu": "1"}, "requests": {"cpu": "500m"}}
+    return made
+
+
 def _described(kind: str) -> Json:
     """A job of all kinds of fields that the typed reader knows."""
     pod = pod_template(2, 3)
@@ -71,6 +78,7 @@ _GOOD = {
     "plain PyTorchJob": _plain(kubeflow("PyTorchJob", "pytorch", "Master", "Worker")()),
     "plain TFJob": _plain(kubeflow("TFJob", "tf", "Chief", "PS", "Worker")()),
     "plain MPIJob": _plain(kubeflow("MPIJob", "mpi", "Launcher", "Worker", version="v2beta1")()),
+    "plain PyTorchJob with amounts": _with_amounts(),
     "plain MPIJob of v1": _plain(kubeflow("MPIJob", "mpi", "Launcher", "Worker")()),
     "plain XGBoostJob": _plain(kubeflow("XGBoostJob", "xgb", "Master", "Worker")()),
 }
@@ -153,6 +161,31 @@ def test_jobs_of_usual_kinds_are_taken(name: str) -> None:
 )
 def test_what_is_bound_by_more_rules_is_left_to_them(mine: Tenancy) -> None:
     assert read_typed(Raw(msgspec.json.encode(_GOOD["plain Job"])), mine) is None
+
+
+_MORE: tuple[Json, ...] = (
+    {"secretName": "s"},
+    {"priorityClassName": "p"},
+    {"queue": "q"},
+    {"x": 1},
+    {"x": {"claimName": "c"}},
+    {"x": [{"priorityClass": "p"}]},
+    {"gang": {"secretName": "s"}},
+    {"status": {"priorityClassName": "p"}},
+    {"fairway.io/x": "y"},
+    {"volcano.sh/queue-name": "q"},
+    {"quota.scheduling.alibabacloud.com/name": "q"},
+)
+
+
+@pytest.mark.parametrize("name", _GOOD)
+def test_nothing_that_is_named_beside_is_passed_over(name: str) -> None:
+    """In any mapping, under each of the names that somebody looks for."""
+    for at in range(len(every_mapping(_GOOD[name]))):
+        for more in _MORE:
+            made = deepcopy(_GOOD[name])
+            every_mapping(made)[at].update(more)
+            _hold_against_each_other(msgspec.json.encode(made), Tenancy("team"))
 
 
 @pytest.mark.parametrize("name", _ALL)
