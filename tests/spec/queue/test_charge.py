@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from fairway.domain.decision import Add, Put
 from fairway.domain.quota.charge import Share, owed_key, request
 from fairway.queue.decide import decide
+from fairway.queue.standing import Standings
 from fairway.wire import jobs as wire
 from tests.spec.builders.lives import GPU, T0, S, admitted
 from tests.spec.builders.views import adds, events, gone, heard, of, tree, verbs
@@ -64,3 +65,11 @@ def test_what_is_owed_is_not_free_before_it_is_heard() -> None:
     fresh = waiting("a", 1)
     share = {owed_key("x", 5): Share(LEAF, {GPU: 8})}
     assert verbs(decide(of(fresh, tree=tree(), usage=FULL, owed=share), heard(fresh), NOW)) == ["blocked"]
+
+
+def test_what_one_decision_charges_counts_once_however_often_it_is_asked() -> None:
+    stands = Standings(of(waiting("a"), tree=tree(), usage={"root|x": 1}), NOW)
+    stands.count([Add("quota", "root|x", 2)])
+    assert [stands.usage["root|x"], stands.usage["root|x"]] == [3, 3]
+    stands.count([Add("quota", "root|x", -1)])
+    assert (stands.usage["root|x"], stands.view.usage["root|x"]) == (2, 1)
