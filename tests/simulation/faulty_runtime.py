@@ -9,7 +9,6 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.memory.working_set import StoreContents
 from fairway.domain.decision import Put, Write
 from fairway.domain.job import Job
-from fairway.runtime.loop import Loop
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.ports import Commit, Fenced, StoreWiped
 from fairway.runtime.record import folding
@@ -87,18 +86,6 @@ def forgetful(patch: Patch) -> None:
         return working
 
     patch.setattr(folding, "working_set", without)
-
-
-def tardy(patch: Patch) -> None:
-    """What was decided in a lost working set counts whenever it is said."""
-
-    async def asked(self: Outbox, messages: Any, commit: Commit) -> None:
-        if messages:
-            await self.insist(messages, self._entries)
-        self._done = (commit.key,) if messages else ()
-
-    patch.setattr(Outbox, "publish", asked)
-    patch.setattr(Loop, "_timely", lambda self, plans: plans)
 
 
 def unmet(patch: Patch) -> None:

@@ -11,7 +11,6 @@ MUTATIONS = (
     runtime.chained,
     runtime.stale,
     runtime.forgetful,
-    runtime.tardy,
     runtime.unmet,
     runtime.unrecorded,
     decisions.impatient,
