@@ -58,7 +58,7 @@ def within(placement: Placement, clusters: frozenset[str]) -> dict[str, Any]:
     """The fields of a specification that say where it may run: what is left of its policy's placement within the
     `clusters` of its namespace, and that placement where it is more, for when they are more."""
     kept = bounded(placement, clusters) or nowhere(placement)
-    return {"placement": kept, "unbounded": None if kept == placement else placement}
+    return {"placement": kept, "unbounded": None if kept is placement or kept == placement else placement}
 
 
 def absent(placement: Placement, known: Container[str]) -> tuple[str, ...]:
@@ -73,8 +73,7 @@ def amended(spec: JobSpec, policy: Policy, clusters: frozenset[str] = frozenset(
     if not spec.follows or _older(policy.version, spec.policy_version):
         return None
     now = terms(policy, spec.workload.namespace) | within(policy.placement, clusters)
-    was = {name: getattr(spec, name) for name in now}
-    if now | {"policy_version": ""} == was | {"policy_version": ""}:
+    if all(value == getattr(spec, name) for name, value in now.items() if name != "policy_version"):
         return None
     # What went along with an earlier attempt is still looked for when that is removed.
     companions = spec.companions or bool(now["policy_companions"])

@@ -85,7 +85,10 @@ def size_of(message: wire.Manifested) -> int:
 
 def digest_of(message: wire.Manifested) -> str:
     """Of the manifest and the policies that came along."""
-    return sha256(bytes(message.manifest) + b"".join(map(bytes, message.policies))).hexdigest()
+    made = sha256(message.manifest)
+    for one in message.policies:
+        made.update(one)
+    return made.hexdigest()
 
 
 def revision(job: Job, asked: Asked, who: Actor, now: int, hub: wire.HubRef | None = None) -> Submission:

@@ -18,6 +18,7 @@ from fairway.workloads.kinds.registry import KINDS, read
 from fairway.workloads.reading.named_objects import claims
 from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, json_value, too_deep
 from fairway.workloads.settings.policy_limits import MOST_ALONG, MOST_BYTES
+from fairway.workloads.typed.manifests import TypedManifest, read_typed
 
 
 class Understood(Struct, frozen=True):
@@ -36,6 +37,14 @@ class Understood(Struct, frozen=True):
     manifest: dict[str, Any] = {}
 
 
+class _Read(Struct, frozen=True):
+    """What a manifest is; or why it is refused unread. `typed` is what the typed reader says of it, if it takes it."""
+
+    manifest: dict[str, Any]
+    refusal: Reason | None = None
+    typed: TypedManifest | None = None
+
+
 class _Meta(Struct, frozen=True):
     name: str = ""
 
@@ -51,7 +60,8 @@ class _Names(Struct, frozen=True):
 def understand(message: wire.Manifested, cause: str, sequence: int, settings: NamedSettings) -> Understood:
     """`cause` stands in for a client id that was not given; `sequence` is where the manifest is kept."""
     digest = digest_of(message)
-    manifest, refusal = _decoded(message)
+    found = _read(message, settings)
+    manifest = found.manifest
     meta = manifest.get("metadata")
     meta = meta if isinstance(meta, dict) else {}
     name = str(meta.get("name") or "")
@@ -71,18 +81,28 @@ def understand(message: wire.Manifested, cause: str, sequence: int, settings: Na
     )
     if isinstance(message, wire.Submitted) and message.refused:
         return msgspec.structs.replace(head, reasons=message.refused)
-    if refusal := refusal or wrong:
+    if refusal := found.refusal or wrong:
         return msgspec.structs.replace(head, reasons=(refusal,))
     try:
-        ref = wire.ManifestRef(sequence, digest, len(bytes(message.manifest)))
-        spec = _spec(message, manifest, ref, settings)
+        ref = wire.ManifestRef(sequence, digest, _size(message.manifest))
+        spec = _spec(message, found, ref, settings)
     except Refused as error:
         return msgspec.structs.replace(head, reasons=error.reasons)
     return msgspec.structs.replace(head, spec=msgspec.structs.replace(spec, client=head.client))
 
 
+def _read(message: wire.Manifested, settings: NamedSettings) -> _Read:
+    """Of one that is quiet there is no more than what says which object it is."""
+    typed = None
+    if isinstance(message, wire.Submitted) and not (message.source == HUB and too_deep(bytes(message.manifest))):
+        typed = read_typed(message.manifest, settings.tenancy(message.tenant))
+    if typed is not None and typed.quiet and message.source != BUS:
+        return _Read(typed.head, typed=typed)
+    return _Read(*_decoded(message), typed)
+
+
 def _decoded(message: wire.Manifested) -> tuple[dict[str, Any], Reason | None]:
-    size = len(bytes(message.manifest))
+    size = _size(message.manifest)
     if size > LARGEST_TEXT:
         text = f"the manifest has {size} bytes; {LARGEST_TEXT} is the most"
         return _names_in(message), Reason(
@@ -92,6 +112,10 @@ def _decoded(message: wire.Manifested) -> tuple[dict[str, Any], Reason | None]:
         return _object(message.manifest, "manifest", message.source), None
     except Refused as error:
         return _names_in(message), error.reasons[0]
+
+
+def _size(raw: Raw) -> int:
+    return memoryview(raw).nbytes
 
 
 def _names_in(message: wire.Manifested) -> dict[str, Any]:
@@ -122,10 +146,9 @@ def _object(raw: Raw, field: str, source: str) -> dict[str, Any]:
     return found
 
 
-def _spec(
-    message: wire.Manifested, manifest: dict[str, Any], ref: wire.ManifestRef, settings: NamedSettings
-) -> wire.JobSpec:
-    workload = read(manifest, may=settings.tenancy, size=ref.size)
+def _spec(message: wire.Manifested, found: _Read, ref: wire.ManifestRef, settings: NamedSettings) -> wire.JobSpec:
+    manifest = found.manifest
+    workload = found.typed.workload if found.typed else read(manifest, may=settings.tenancy, size=ref.size)
     if message.tenant != workload.namespace:
         text = f"submitted for {message.tenant}, but the object is in namespace {workload.namespace}"
         raise Refused(Reason(Code.INVALID, text, "metadata.namespace", "submit it for the namespace it is in"))
@@ -136,7 +159,7 @@ def _spec(
     policy = policy_of(along, manifest, settings, message.hub is not None)
     decided = terms(policy, workload.namespace) | placement_of(policy, settings, mine)
     meta = manifest["metadata"]
-    said = bytes(message.manifest)
+    said = b"" if found.typed and found.typed.quiet else bytes(message.manifest)
     claimed = claims(manifest, said)
     return wire.JobSpec(
         workload=workload,
@@ -156,7 +179,7 @@ def _spec(
 
 def _along(message: wire.Manifested) -> tuple[Raw, ...]:
     """The policies that came along. Those of the hub were looked at there."""
-    size = sum(len(bytes(one)) for one in message.policies)
+    size = sum(map(_size, message.policies))
     if message.hub is None and (len(message.policies) > MOST_ALONG or size > MOST_BYTES):
         text = f"{len(message.policies)} with {size} bytes; {MOST_ALONG} with {MOST_BYTES} bytes (256 KiB) are the most"
         remedy = "leave out those that do not select this job, or apply them to the hub"

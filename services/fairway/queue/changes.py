@@ -6,6 +6,7 @@ from fairway.domain.policy_terms import Changed
 from fairway.queue.order import QueueOrder
 from fairway.queue.owner_changes import hold, revise, send_back
 from fairway.queue.view import SWEEP, Hears, QueueBegins, Sweep
+from fairway.queue.waiting_jobs import QUOTA
 from fairway.queue.wake_ups import Changes, Free, QueueChange, turn_of
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed
@@ -58,7 +59,8 @@ def _queued(turn: QueueOrder, message: wire.Queue) -> Changes:
     if job.cancelling and not job.removing:
         turn.end(job)
     else:
-        if turn.full(entry) is None:
+        lacking = {lacks for lacks, _ in turn.view.queued.groups}
+        if QUOTA in lacking and turn.full(entry) is None:
             changes.append(QueueChange(Free.QUOTA, "quota", job.leaf, entry.place))
         changes.append(QueueChange(Free.JOB, "enqueue", entry=entry))
     if message.why is not None:

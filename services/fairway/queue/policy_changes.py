@@ -29,6 +29,8 @@ def under(policies: Policies, job: Job, clusters: frozenset[str]) -> JobSpec | N
 
 def _bounded(spec: JobSpec, clusters: frozenset[str]) -> JobSpec | None:
     """Its namespace may use other clusters than when this was last asked."""
+    if not clusters and spec.unbounded is None:
+        return None
     now = within(spec.unbounded or spec.placement, clusters)
     return msgspec.structs.replace(spec, **now) if now["placement"] != spec.placement else None
 

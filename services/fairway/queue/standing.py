@@ -32,17 +32,23 @@ class Standings:
         self._went_from: set[str] = set()
         self.anew: dict[str, WaitingJob] = {}
         self._charged: dict[str, int] | None = None
+        self._uncounted: list[Add] = []
         self._paths: dict[tuple[str, ...], list[QuotaNode]] = {}
 
     @property
     def usage(self) -> Mapping[str, int]:
-        return self.view.usage if self._charged is None else self._charged
-
-    def count(self, adds: Iterable[Add]) -> None:
+        """Most decisions charge one job and ask no more: what is charged is counted when somebody asks."""
+        if self._charged is None and not self._uncounted:
+            return self.view.usage
         if self._charged is None:
             self._charged = dict(self.view.usage)
-        for one in adds:
+        for one in self._uncounted:
             self._charged[one.key] = self._charged.get(one.key, 0) + one.amount
+        self._uncounted.clear()
+        return self._charged
+
+    def count(self, adds: Iterable[Add]) -> None:
+        self._uncounted += adds
 
     def leave(self, job: Job) -> None:
         self.gone.add(job.id)

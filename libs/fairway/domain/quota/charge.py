@@ -70,23 +70,21 @@ def full_node(
     """The node whose maximum the request would pass, and of which resource; None when all take it. It is the one that
     was `told` as long as it is one of them, else the nearest to the leaf. There the fewest ends concern the job, and
     where several nodes are full it is not another one at each look."""
-    names = sorted(asks)
+    amounts = [(name, amount) for name, amount in sorted(asks.items()) if amount]
     upwards = path[::-1]
     for node in sorted(upwards, key=lambda node: node.path != told) if told else upwards:
-        for name in names:
+        for name, amount in amounts:
             most = node.max.get(name)
-            if most is not None and asks[name] and usage.get(quota_key(node.path, name), 0) + asks[name] > most:
+            if most is not None and usage.get(quota_key(node.path, name), 0) + amount > most:
                 return node, name
     return None
 
 
 def charge(path: Sequence[QuotaNode], asks: Resources) -> list[Add]:
     """The writes that charge a request to every node of its path, each guarded by that node's maximum."""
+    amounts = [(name, amount) for name, amount in sorted(asks.items()) if amount]
     return [
-        Add(QUOTA, quota_key(node.path, name), amount, node.max.get(name))
-        for node in path
-        for name, amount in sorted(asks.items())
-        if amount
+        Add(QUOTA, quota_key(node.path, name), amount, node.max.get(name)) for node in path for name, amount in amounts
     ]
 
 

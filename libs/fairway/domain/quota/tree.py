@@ -105,9 +105,9 @@ def _index(tree: QuotaNode) -> _Index:
 
 def ever_fits(path: QuotaPath, request: Mapping[str, int]) -> Reason | None:
     """None when `request` fits an empty tree, else why it never can: the first node whose max is less."""
+    amounts = sorted({**request, MAX_JOBS: 1}.items())
     for node in path:
-        for name in sorted({*request, MAX_JOBS}):
-            amount = 1 if name == MAX_JOBS else request.get(name, 0)
+        for name, amount in amounts:
             if amount > node.max.get(name, amount):
                 return Reason(
                     Code.EXCEEDS_MAX_QUOTA,

@@ -68,8 +68,7 @@ def named(manifest: dict[str, Any], kind: Kind, text: bytes = b"\\") -> tuple[Na
 
     Names that are filled in at run time are not known here. Where a kind's pods need the token of their account, it is
     left to the member: an account without the rights that it was made for would be of no use to them."""
-    # Most jobs name nothing. That shows soonest in the text, unless something there is escaped.
-    if b"\\" not in text and not any(word in text for word in _WORDS):
+    if not may_name(text):
         return ()
     found = dict.fromkeys(_walk([manifest.get("spec"), manifest.get("gang")]))
     kept = {one for one in found if goes(one, kind)}
@@ -77,6 +76,12 @@ def named(manifest: dict[str, Any], kind: Kind, text: bytes = b"\\") -> tuple[Na
         told = f"names {len(kept)} ConfigMaps, Secrets, service accounts and claims"
         raise Refused(Reason(Code.INVALID, told, "spec", f"name at most {MOST}"))
     return in_order(kept)
+
+
+def may_name(text: bytes) -> bool:
+    """Whether a manifest of this JSON may name any. Most jobs name nothing. That shows soonest in the text, unless
+    something there is escaped."""
+    return b"\\" in text or any(word in text for word in _WORDS)
 
 
 def in_order(some: Iterable[Named]) -> tuple[Named, ...]:

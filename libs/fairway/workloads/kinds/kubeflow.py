@@ -37,9 +37,7 @@ _COME_AND_GO = ("PyTorchJob", "TFJob", "MPIJob")
 # Init containers that training-operator adds to a role's pods and that may ask for more than the role itself: the one
 # that brings kubectl to the launcher (initContainer... in its pkg/controller.v1/mpi/mpijob.go). With it the launcher
 # enters the workers, as an account that the operator makes for this one job.
-_ADDED = {
-    ("MPIJob.kubeflow.org/v1", "Launcher"): ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)
-}
+ADDED = {("MPIJob.kubeflow.org/v1", "Launcher"): ({"cpu": 100, "memory": 512 * 2**20, "ephemeral-storage": 5 * 2**30},)}
 
 
 @lru_cache(maxsize=1)  # a manifest is asked for them by each of its readers, one after the other
@@ -87,7 +85,7 @@ class KubeflowJob(Kind):
         pods = []
         for role, field in found.items():
             number = read_replicas(field["replicas"]) + (growth if role == "Worker" else 0)
-            pods.append(read_pod_set(role, number, field["template"], first=_ADDED.get((self.key, role), ())))
+            pods.append(read_pod_set(role, number, field["template"], first=ADDED.get((self.key, role), ())))
         return tuple(pods)
 
     def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
@@ -117,7 +115,7 @@ class KubeflowJob(Kind):
 
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
         for role, field in replicas(manifest, self.specs, self.roles).items():
-            yield of_template(field["template"], needs_token=(self.key, role) in _ADDED)
+            yield of_template(field["template"], needs_token=(self.key, role) in ADDED)
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         check_priority(PodView(manifest.at(*_POLICY, "schedulingPolicy", "priorityClass")), ruling)

@@ -124,7 +124,7 @@ def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Wo
     if not pods and not problems:
         root["spec"].wrong("asks for no pods at all", "set at least one replica")
     gang = kind.gang(root, pods)
-    _check_totals(root["spec"], Workload(kind.api_version, kind.name, namespace, name, pods, gang))
+    check_totals(root["spec"], Workload(kind.api_version, kind.name, namespace, name, pods, gang))
     priority = kind.priority(root)
     kind.queue(root)
     problems.stop()
@@ -174,7 +174,7 @@ def _check_metadata(metadata: Field) -> None:
     check_annotations(metadata["annotations"], JOB_ANNOTATIONS)
 
 
-def _check_totals(spec: Field, workload: Workload) -> None:
+def check_totals(spec: Field, workload: Workload) -> None:
     """The whole job in one int64, so that no sum of a ledger or a quota can pass what stores hold."""
     if len(workload.pod_sets) > MOST_POD_SETS:
         spec.wrong(f"makes {len(workload.pod_sets)} pod sets", f"use at most {MOST_POD_SETS}")

@@ -37,7 +37,7 @@ _STATES = {
 }
 # Of Volcano 1.10 (pkg/controllers/job/plugins): they add names, variables, ports and what the job itself shares, a
 # ConfigMap and a Secret of its own. Their arguments say no more than ports, names of tasks and paths in containers.
-_PLUGINS = frozenset(("env", "mpi", "pytorch", "ssh", "svc", "tensorflow"))
+PLUGINS = frozenset(("env", "mpi", "pytorch", "ssh", "svc", "tensorflow"))
 
 
 class VolcanoJob(Kind):
@@ -115,7 +115,7 @@ class VolcanoJob(Kind):
         check_scheduler(PodView(spec["schedulerName"]), ruling, self.schedulers)
         for name, plugin in spec["plugins"].pairs():
             plugin.texts()
-            if name not in _PLUGINS:
+            if name not in PLUGINS:
                 ruling.unseen(
                     PodView(plugin), f"{shown(name)} is a plugin, and Fairway does not know what it makes of pods"
                 )

@@ -4,7 +4,7 @@ account where nobody gave the tenant a right to one."""
 from collections.abc import Iterable
 from typing import Any
 
-from fairway.domain.tenancy.profile import Tenancy
+from fairway.domain.tenancy.profile import RESTRICTED, Tenancy
 from fairway.workloads.kinds.kind import Kind, Path, reach
 from fairway.workloads.pod_security import baseline, restricted, tenant
 from fairway.workloads.pod_security.marks import check_marks
@@ -19,9 +19,9 @@ _MOUNT = "automountServiceAccountToken"
 def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
     """Notes every refusal in the manifest's problems. The manifest has been read: its shape is that of its kind."""
     ruling = Ruling(tenancy, kind.account)
-    bound = bool(ruling.restricted or tenancy.priority_classes or tenancy.denies_plain_env)
+    strict = bound(tenancy)
     for pod in kind.pod_templates(manifest):
-        if not bound and pod.quiet():
+        if not strict and pod.quiet():
             continue
         tenant.check(pod, ruling, kind.schedulers)
         if not ruling.privileged:
@@ -30,6 +30,11 @@ def check(kind: Kind, manifest: Field, tenancy: Tenancy) -> None:
             restricted.check(pod, ruling)
     _marks(manifest, kind.label_paths(manifest.value), ruling)
     kind.besides(manifest, ruling)
+
+
+def bound(tenancy: Tenancy) -> bool:
+    """Whether rules are for the namespace that look at more than nothing_to_rule_on does."""
+    return bool(tenancy.level == RESTRICTED or tenancy.priority_classes or tenancy.denies_plain_env)
 
 
 def _marks(manifest: Field, paths: Iterable[Path], ruling: Ruling) -> None:

@@ -1,7 +1,7 @@
 """Whether a description of a pod says nothing that any rule below `restricted` looks at.
 
-Nearly every job does, and it is told in a few microseconds by the names of its fields alone. What is listed here is
-harmless whatever its value, or looked at here; everything else is left to the rules.
+Nearly every job does, and it is told in a few microseconds by the names of its fields alone: those of plain_pod.py.
+Everything else is left to the rules.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,54 +9,21 @@ from typing import Any
 
 from fairway.domain.tenancy.profile import SYSTEM_CLASSES
 from fairway.workloads.pod_security.marks import quiet_marks
+from fairway.workloads.pod_security.plain_pod import (
+    PlainContainer,
+    PlainPodSpec,
+    PlainPort,
+    PlainVariable,
+    PlainVolume,
+    names,
+)
 from fairway.workloads.reading.pods import MOST_CONTAINERS
 
-_POD = frozenset(
-    (
-        "activeDeadlineSeconds",
-        "affinity",
-        "containers",
-        "dnsConfig",
-        "dnsPolicy",
-        "enableServiceLinks",
-        "hostname",
-        "imagePullSecrets",
-        "initContainers",
-        "nodeSelector",
-        "overhead",
-        "priorityClassName",
-        "resources",
-        "restartPolicy",
-        "schedulingGates",
-        "subdomain",
-        "terminationGracePeriodSeconds",
-        "tolerations",
-        "topologySpreadConstraints",
-        "volumes",
-    )
-)
-_CONTAINER = frozenset(
-    (
-        "args",
-        "command",
-        "env",
-        "image",
-        "imagePullPolicy",
-        "name",
-        "ports",
-        "resources",
-        "restartPolicy",
-        "stdin",
-        "terminationMessagePath",
-        "terminationMessagePolicy",
-        "tty",
-        "volumeMounts",
-        "workingDir",
-    )
-)
-_VOLUME = frozenset(("configMap", "downwardAPI", "emptyDir", "name", "persistentVolumeClaim"))
-_PORT = frozenset(("containerPort", "name", "protocol"))
-_VARIABLE = frozenset(("name", "value"))
+_POD = names(PlainPodSpec)
+_CONTAINER = names(PlainContainer)
+_VOLUME = names(PlainVolume)
+_PORT = names(PlainPort)
+_VARIABLE = names(PlainVariable)
 
 
 def quiet_template(template: Any) -> bool:
@@ -103,7 +70,7 @@ def _volume(value: Any) -> bool:
     return type(value) is dict and _VOLUME.issuperset(value)
 
 
-def _toleration(value: Any) -> bool:
+def quiet_toleration(value: Any) -> bool:
     """One that names a taint, now and not later."""
     if type(value) is not dict or type(key := value.get("key")) is not str:
         return False
@@ -114,5 +81,5 @@ _LISTS: dict[str, Callable[[Any], bool]] = {
     "containers": _container,
     "initContainers": _container,
     "volumes": _volume,
-    "tolerations": _toleration,
+    "tolerations": quiet_toleration,
 }

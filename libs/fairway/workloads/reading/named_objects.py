@@ -25,7 +25,8 @@ _SPARK = "spark.kubernetes."
 _NAMES = frozenset((*_KEYS, _CONF))
 # Each of them holds one of these.
 _WORDS = (b"riorityClass", *(name.encode() for name in QUOTA_LABELS), b"volcano.sh/queue-name", _CONF.encode())
-# Fields that name a queue of the member's scheduler.
+# Fields that name a queue of the member's scheduler; each ends with this one.
+_QUEUE_FIELD = b'"queue"'
 _QUEUE_FIELDS = (("queue",), ("runPolicy", "schedulingPolicy", "queue"), ("batchSchedulerOptions", "queue"))
 
 
@@ -45,12 +46,19 @@ def claims(manifest: dict[str, Any], text: bytes) -> NamedObjects:
     """Those of a manifest that a reader has taken; `text` is the JSON that it was read from. The leaf that the object's
     own labels name is not among them: it is the one that the job is charged to."""
     found: _Found = {_CLASS: {}, _LEAF: {}, _QUEUE: {}}
-    # Most jobs name nothing. That shows soonest in the text, unless something there is escaped.
+    if not may_claim(text):
+        return NamedObjects()
     if b"\\" in text or any(word in text for word in _WORDS):
         _walk(found, manifest)
     for one in (manifest, *wrapped(manifest)):
         _of_itself(found, one)
     return NamedObjects(*([(key, name) for name, key in found[kind].items()] for kind in (_CLASS, _LEAF, _QUEUE)))
+
+
+def may_claim(text: bytes) -> bool:
+    """Whether a manifest of this JSON may name any. Most jobs name nothing. That shows soonest in the text, unless
+    something there is escaped."""
+    return b"\\" in text or _QUEUE_FIELD in text or any(word in text for word in _WORDS)
 
 
 def _walk(found: _Found, manifest: dict[str, Any]) -> None:

@@ -35,7 +35,7 @@ def check_command(manifest: Field, ruling: Ruling) -> None:
         for listed in spec["deps"][name].items():
             _word(listed, ruling)
     for key, field in _keys(manifest):
-        if "=" in key or any(letter.isspace() for letter in key):
+        if "=" in key or (key and key.split() != [key]):
             text = f"{shown(key)} is a key with = or a blank, of which spark-submit reads a part as another setting"
             ruling.never(PodView(field), text, "correct the key")
 
