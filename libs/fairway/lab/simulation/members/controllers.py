@@ -56,6 +56,7 @@ class Controlled(KubesimCluster):
         self._heard = heard
         self.fate: Callable[[str, int], Fate] = lambda job, attempt: Fate()
         self.lost = 0
+        self.away_since: list[tuple[int, int]] = []
         self._whose: dict[str, tuple[str, int]] = {}
         self._acting: dict[str, asyncio.Task[None]] = {}
         self._run = {self.resource(kind).storage for kind in pods.EVERY}

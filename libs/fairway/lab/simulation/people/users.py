@@ -192,8 +192,10 @@ class People:
             return
         member.away = True
         member.lost = member.lost + 1
+        began = self._fleet.clock.now()
         await asyncio.sleep(self._rng.choice((1.0, 20.0, 120.0, 600.0)))
         member.away = False
+        member.away_since.append((began, self._fleet.clock.now()))
 
     async def _node_loss(self) -> None:
         """Its kubelet is silent; after some minutes what was there is taken away, and later it is back."""
