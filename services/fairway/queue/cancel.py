@@ -39,6 +39,6 @@ def cancel(view: JobRows, heard: Heard[object], message: wire.Cancel, now: int) 
     if job.state is State.QUEUED and not job.removing:
         return Decision((teller.say(wire.Cancelled, who=str(message.who)).step(),))
     why = Reason(Code.CANCELLED, f"cancelled by {message.who or 'its owner'}")
-    removed_already = job.removing and job.state not in IN_CLUSTER
-    number, cluster = (job.recalled, job.removing) if removed_already else (job.attempt, job.cluster)
+    being_removed = job.removing and job.state not in IN_CLUSTER
+    number, cluster = (job.recalled, job.removing) if being_removed else (job.attempt, job.cluster)
     return Decision((teller.say(wire.Recall, attempt=number, cluster=cluster, why=why).step(),))

@@ -184,12 +184,13 @@ class HubEnd:
         return {**said, "spec": as_owner_wrote(said["spec"])} == {**wish, "spec": as_owner_wrote(wish["spec"])}
 
     def _too_late(self, wanted: WantedObject, job: Job) -> bool:
-        """Whether it was changed when the job was over or nearly so, or nobody could see it in time, or change it where
-        the job was."""
+        """Whether it was changed when the job was over or nearly so, or nobody could see it in time. The time in which the
+        member of the job did not answer does not count."""
+        away = any(began < job.since and over > wanted.edited for began, over in self.hub.away_since)
         member = self.fleet.members.get(job.attempts[-1].cluster) if job.attempts else None
-        spans = [*self.hub.away_since, *(member.away_since if member is not None else ())]
-        away = any(began < job.since and over > wanted.edited for began, over in spans)
-        return away or wanted.edited > job.since - self.fleet.faults.profile.grace.cancel
+        spans = member.away_since if member is not None else ()
+        mute = sum(max(0, min(over, job.since) - max(began, wanted.edited)) for began, over in spans)
+        return away or wanted.edited > job.since - mute - self.fleet.faults.profile.grace.cancel
 
     def _gone(self, present: set[str]) -> Found:
         for uid in sorted(self.held.keys() - present):
