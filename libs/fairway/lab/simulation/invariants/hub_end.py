@@ -184,8 +184,8 @@ class HubEnd:
         return {**said, "spec": as_owner_wrote(said["spec"])} == {**wish, "spec": as_owner_wrote(wish["spec"])}
 
     def _too_late(self, wanted: WantedObject, job: Job) -> bool:
-        """Whether it was changed when the job was over or nearly so, or nobody could see it in time. The time in which the
-        member of the job did not answer does not count."""
+        """Whether it was changed when the job was over or nearly so, or nobody could see it in time. The time in which
+        the member of the job did not answer does not count."""
         away = any(began < job.since and over > wanted.edited for began, over in self.hub.away_since)
         member = self.fleet.members.get(job.attempts[-1].cluster) if job.attempts else None
         spans = member.away_since if member is not None else ()
