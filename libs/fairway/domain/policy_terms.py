@@ -20,7 +20,10 @@ class Changed(FleetMessage, frozen=True, kw_only=True, tag="changed"):
 
 def terms(policy: Policy, namespace: str) -> dict[str, Any]:
     """The fields of a job's specification that its policy decides, for a job of that namespace."""
-    named = (CompanionName(one.kind, one.name) for one in policy.companions if one.namespace in ("", namespace))
+    companions: tuple[CompanionName, ...] = ()
+    if policy.companions:  # most have none, and each waiting job is asked before it goes
+        named = (CompanionName(one.kind, one.name) for one in policy.companions if one.namespace in ("", namespace))
+        companions = tuple(dict.fromkeys(named))
     return {
         "policy": policy.title,
         "policy_version": policy.version,
@@ -30,7 +33,7 @@ def terms(policy: Policy, namespace: str) -> dict[str, Any]:
         "avoid": policy.avoid,
         "reserve": policy.reserve,
         "alone": policy.alone,
-        "policy_companions": tuple(dict.fromkeys(named)),
+        "policy_companions": companions,
     }
 
 

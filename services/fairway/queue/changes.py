@@ -59,8 +59,8 @@ def _queued(turn: QueueOrder, message: wire.Queue) -> Changes:
     if job.cancelling and not job.removing:
         turn.end(job)
     else:
-        lacking = {lacks for lacks, _ in turn.view.queued.groups}
-        if QUOTA in lacking and turn.full(entry) is None:
+        groups = turn.view.queued.groups
+        if any((QUOTA, node) in groups for node in job.leaf) and turn.full(entry) is None:
             changes.append(QueueChange(Free.QUOTA, "quota", job.leaf, entry.place))
         changes.append(QueueChange(Free.JOB, "enqueue", entry=entry))
     if message.why is not None:

@@ -15,6 +15,9 @@ from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
 _MORE_MS = 1
+# Kinds of messages that are looked for in each one.
+_OVER = (wire.Failed, wire.Lost, wire.Removed)
+_EARLY = (wire.HoldJob, wire.Revised)
 
 
 def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
@@ -26,7 +29,7 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
         return back
     if isinstance(message, wire.Removed) and (ended := _removed(view, heard, message, now)) is not None:
         return ended
-    if isinstance(message, wire.HoldJob | wire.Revised) and (wait := too_soon(view, message, heard.delivered)):
+    if isinstance(message, _EARLY) and (wait := too_soon(view, message, heard.delivered)):
         return Decision(again_in=wait)
     turn = QueueOrder(view, heard, now)
     for change in changes(turn, message):
@@ -48,7 +51,7 @@ def _again(turn: QueueOrder, message: Hears) -> int | None:
 def _comes_back(view: View, heard: Heard[Hears], now: int) -> Decision | None:
     """An attempt is over, and that another one follows was lost with its working set before it was said."""
     message = heard.message
-    if not isinstance(message, wire.Failed | wire.Lost | wire.Removed):
+    if not isinstance(message, _OVER):
         return None
     job = view.jobs.get(message.job)
     if job is None or job.state is not State.RETURNING:

@@ -163,10 +163,11 @@ class QueueMemory(JobsMemory[object]):
     def apply(self, step: Step) -> None:
         super().apply(step)
         for write in step.writes:
-            if isinstance(write, Put) and write.table == decision.JOBS:
+            if isinstance(write, Add):
+                if write.table == decision.QUOTA:
+                    self.usage[write.key] = self.usage.get(write.key, 0) + write.amount
+            elif write.table == decision.JOBS:
                 self.queued.put(write.value)
-            elif isinstance(write, Add) and write.table == decision.QUOTA:
-                self.usage[write.key] = self.usage.get(write.key, 0) + write.amount
             elif write.table == decision.OWED:
                 self.owed.pop(write.key, None)
         for say in step.events:

@@ -35,7 +35,8 @@ class QueueOrder(Standings):
     @property
     def back(self) -> Share | None:
         """What the message gives back."""
-        return self.view.owed.get(given_back_by(self.heard))
+        owed = self.view.owed
+        return owed.get(given_back_by(self.heard)) if owed else None
 
     def attempt(self, entry: WaitingJob, by: str, room: str | None, told: bool) -> Tried:
         """Each once in a decision. It goes under its policy as that is now, if it may, to the freed `room` of a cluster

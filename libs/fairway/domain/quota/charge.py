@@ -6,6 +6,7 @@ any place, it charges no node more than its max, and a store that is lost is mad
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -104,6 +105,8 @@ class Share(Struct, frozen=True):
         ]
 
 
+# A tree of a thousand nodes has some ten thousand of them, and each decision asks for a dozen.
+@lru_cache(maxsize=16_384)
 def quota_key(node: str, resource: str) -> str:
     return f"{node}|{resource}"
 
