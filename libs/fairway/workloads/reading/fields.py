@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import Struct
+
 from fairway.wire.reasons import Code, Reason, Refused
 
 # A hostile manifest can be wrong in a hundred thousand places; a person reads the first few.
@@ -33,19 +35,18 @@ class Problems:
             raise Refused(*self.reasons)
 
 
-class Field:
+class Field(Struct, eq=False, gc=False):
     """One place in a manifest: its value (None when absent) and the way there.
 
-    The readers return a harmless value after noting a problem, so that one pass finds every reason.
+    The readers return a harmless value after noting a problem, so that one pass finds every reason. A manifest has
+    hundreds of places: a struct is made in a fourth of the time, and the collector has no look at it, for it points
+    only upwards.
     """
 
-    __slots__ = ("key", "problems", "up", "value")
-
-    def __init__(self, value: Any, problems: Problems, up: "Field | None" = None, key: str | int = "") -> None:
-        self.value = value
-        self.problems = problems
-        self.up = up
-        self.key = key
+    value: Any
+    problems: Problems
+    up: "Field | None" = None
+    key: str | int = ""
 
     @property
     def path(self) -> str:
