@@ -15,7 +15,7 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.companions.named import named
 from fairway.workloads.kinds.registry import KINDS, read
-from fairway.workloads.reading.named_objects import claims
+from fairway.workloads.reading.named_objects import NamedObjects, claims
 from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, json_value, too_deep
 from fairway.workloads.settings.policy_limits import MOST_ALONG, MOST_BYTES
 from fairway.workloads.typed.manifests import TypedManifest, read_typed
@@ -159,8 +159,9 @@ def _spec(message: wire.Manifested, found: _Read, ref: wire.ManifestRef, setting
     policy = policy_of(along, manifest, settings, message.hub is not None)
     decided = terms(policy, workload.namespace) | placement_of(policy, settings, mine)
     meta = manifest["metadata"]
-    said = b"" if found.typed and found.typed.quiet else bytes(message.manifest)
-    claimed = claims(manifest, said)
+    quiet = found.typed is not None and found.typed.quiet
+    said = b"" if quiet else bytes(message.manifest)
+    claimed = NamedObjects() if quiet else claims(manifest, said)
     return wire.JobSpec(
         workload=workload,
         priority=priority_of(workload, claimed, settings, mine),
@@ -173,7 +174,7 @@ def _spec(message: wire.Manifested, found: _Read, ref: wire.ManifestRef, setting
         follows=message.hub is not None or _of_the_hub(policy, settings),
         pod_security=mine.level,
         tokens=mine.tokens,
-        companions=bool(named(manifest, KINDS[workload.key], said) or decided["policy_companions"]),
+        companions=bool((not quiet and named(manifest, KINDS[workload.key], said)) or decided["policy_companions"]),
     )
 
 

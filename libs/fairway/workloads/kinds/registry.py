@@ -196,6 +196,8 @@ def _check_nodes(spec: Field, workload: Workload) -> None:
         for one in workload.pod_sets
         if one.node_selector or one.node_terms or one.tolerations
     }
+    if not asked:
+        return
     rules = sum(len(labels) + sum(map(len, terms)) + len(tolerations) for labels, terms, tolerations in asked)
     values = sum(len(part.values) for _, terms, _ in asked for term in terms for part in term)
     for count, most, what in (
