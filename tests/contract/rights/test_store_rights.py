@@ -105,7 +105,8 @@ async def test_a_service_does_its_work(server: Server, service: str) -> None:
         token = await one.lease(service, "me", 60_000)
         step = Step((Put("jobs", "b", 1), Add("quota", "root", 1)))
         assert await one.commit(Commit((step,), payloads=(b"said",), outbox="o", lease=service, token=token)) == [True]
-        found = await one.read(Wanted(rows={"jobs": ["a", "b"]}, whole=("quota",), lease=service, token=token))
+        asked = Wanted(rows={"jobs": ["a", "b"]}, whole=("quota",), since=0, lease=service, token=token)
+        found = await one.read(asked)
         assert {key for _, key in found.rows} == {"a", "b"} and found.counters["quota"] == {"root": 2}
         assert (await one.keys("jobs", "", 5), await one.size("jobs")) == (["a", "b"], 2)
         assert "jobs" in await one.tables() and len(await one.table("jobs")) == 2

@@ -9,8 +9,21 @@ PREFIX = "{fairway}"
 # Who asks whether the server is there, with any password.
 HEALTH = "health"
 CREDENTIALS = (*LOOPS, GATEWAY, OPERATOR)
-# What a client says of itself, and the scripts, whose commands are asked for one by one.
-_CONNECT = ("auth", "hello", "ping", "select", "client|setinfo", "client|setname", "evalsha", "script|load", "info")
+# What a client says of itself and asks of the server, the brackets of a read, and the scripts, whose commands are asked
+# for one by one.
+_CONNECT = (
+    "auth",
+    "hello",
+    "ping",
+    "select",
+    "client|setinfo",
+    "client|setname",
+    "evalsha",
+    "script|load",
+    "info",
+    "multi",
+    "exec",
+)
 _READS = (
     *("get", "hget", "hmget", "hgetall", "hlen", "hscan", "zcard", "zrangebyscore", "zrangebylex"),
     "scan",  # it names all keys of the server, and shows none of them

@@ -13,6 +13,8 @@ from fairway.runtime.ports import Unreachable
 
 # Of a command inside a script.
 _IN_SCRIPT = "ACL failure in script"
+# So long an answer is waited for.
+ANSWER_S = 5
 
 
 def pool(url: str, login: LoginFile | None) -> BlockingConnectionPool:
@@ -22,7 +24,7 @@ def pool(url: str, login: LoginFile | None) -> BlockingConnectionPool:
         credential_provider=_Credentials(login) if login is not None else None,
         max_connections=8,
         timeout=10,
-        socket_timeout=5,
+        socket_timeout=ANSWER_S,
         socket_connect_timeout=2,
         retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 1),
     )

@@ -41,13 +41,12 @@ def found_rows(wanted: Wanted, tables: list[tuple[str, list[str]]], answer: list
         for key, value in zip(keys, values, strict=True):
             if (one := row(value)) is not None:
                 found.rows[table, key] = one
-    for table, flat in zip(wanted.whole, whole, strict=True):
-        pairs = list(zip(flat[::2], flat[1::2], strict=True))
+    for table, pairs in zip(wanted.whole, whole, strict=True):
         if pairs and b"|" not in pairs[0][1]:
             found.counters[table] = {key.decode(): int(value) for key, value in pairs}
         else:
             found.whole[table] = {key.decode(): one for key, value in pairs if (one := row(value))}
-    for name, value in (change if len(change) == 2 else (change[0], None) for change in changes):
+    for name, value in changes:
         table, _, key = name.decode().partition("\n")
         found.changes.append((table, key, row(value or None)))
     return found

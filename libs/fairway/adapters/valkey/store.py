@@ -1,12 +1,12 @@
-"""The store on Redis or Valkey: one Lua call for a read, one for a commit, both of them guarded by the epoch.
+"""The store on Redis or Valkey: one MULTI for a read, one Lua call for a commit, both of them guarded by the epoch.
 
 The epoch says which rebuild of the working set this is, and on which server. A store that was wiped has none, nor has a
 replica that was made primary, so that nobody mistakes an empty store, or an old one, for what is.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from redis.asyncio import Redis
@@ -22,6 +22,7 @@ from redis.exceptions import (
 
 from fairway.adapters.logins import LoginFile
 from fairway.adapters.valkey.connections import away, heed_rights, pool
+from fairway.adapters.valkey.reads import at_once, checked, commands
 from fairway.adapters.valkey.rows import found_rows, pack_step
 from fairway.domain.working_sets import born_of
 from fairway.runtime.ports import Commit, ReadRows, StoreWiped, Unreachable, Wanted
@@ -29,12 +30,14 @@ from fairway.runtime.ports import Fenced as FencedOut
 from fairway.runtime.vital_tasks import heed
 
 _HERE = Path(__file__).parent
-_SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "read", "lease", "load", "rebuild")}
+_SCRIPTS = {name: (_HERE / f"{name}.lua").read_text() for name in ("commit", "changes", "lease", "load", "rebuild")}
 # Refusals that pass: no memory, not primary yet, a disk that is full, too few replicas, another script that runs long.
 _FOR_NOW = (OutOfMemoryError, ReadOnlyError)
 _FOR_NOW_CODES = ("MISCONF", "NOREPLICAS", "BUSY")
 # HSET of a rebuild in pieces that keep the server answering others in between.
 _PIECE = 2_000
+
+T = TypeVar("T")
 
 
 class RedisStore:
@@ -49,8 +52,11 @@ class RedisStore:
         self._shas: dict[str, str] = {}
 
     async def _run(self, name: str, *args: Any) -> Any:
+        return await self._answered(lambda: self._eval(name, *args))
+
+    async def _answered(self, ask: Callable[[], Awaitable[T]]) -> T:
         try:
-            answer = await self._eval(name, *args)
+            answer = await ask()
             heed()
             return answer
         except (ConnectionError, TimeoutError, OSError) as error:
@@ -62,13 +68,17 @@ class RedisStore:
             raise
 
     async def _eval(self, name: str, *args: Any) -> Any:
+        return await self._with_script(name, lambda sha: self._redis.evalsha(sha, 0, self._prefix, *args))
+
+    async def _with_script(self, name: str, ask: Callable[[str], Awaitable[T]]) -> T:
+        """What is asked with the digest of a script, which a server that began anew has to be given first."""
         try:
             if name not in self._shas:
                 raise NoScriptError
-            return await self._redis.evalsha(self._shas[name], 0, self._prefix, *args)
+            return await ask(self._shas[name])
         except NoScriptError:
             self._shas[name] = await self._redis.script_load(_SCRIPTS[name])
-            return await self._redis.evalsha(self._shas[name], 0, self._prefix, *args)
+            return await ask(self._shas[name])
 
     async def _do(self, *command: Any) -> Any:
         try:
@@ -92,10 +102,15 @@ class RedisStore:
 
     async def read(self, wanted: Wanted) -> ReadRows:
         tables = [(table, keys) for table, keys in wanted.rows.items() if keys]
-        since = -1 if wanted.since is None else wanted.since
-        request = msgspec.msgpack.encode([tables, wanted.whole, since, wanted.lease, wanted.token, wanted.follow])
-        answer = _taken(await self._run("read", self._epoch, request))
-        return found_rows(wanted, tables, answer)
+
+        async def ask(sha: str) -> list[Any]:
+            return await at_once(self._redis.connection_pool, commands(self._prefix, wanted, tables, sha))
+
+        if wanted.since is None:
+            answers = await self._answered(lambda: ask(""))
+        else:
+            answers = await self._answered(lambda: self._with_script("changes", ask))
+        return found_rows(wanted, tables, checked(wanted, tables, self._epoch, answers))
 
     async def keys(self, table: str, after: str, most: int) -> list[str]:
         above = f"({after}" if after else "-"
