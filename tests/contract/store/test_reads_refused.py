@@ -3,6 +3,7 @@
 import pytest
 from redis.exceptions import ResponseError
 
+from fairway.adapters.valkey.reads import at_once
 from fairway.adapters.valkey.store import RedisStore
 from fairway.domain.decision import Put, Step
 from fairway.runtime.ports import Commit, Wanted
@@ -27,3 +28,12 @@ async def test_changes_are_read_from_a_server_that_has_forgotten_its_scripts(val
             found = await store.read(Wanted(since=0))
             assert [(table, key, row and row.rev) for table, key, row in found.changes] == [("clusters", "a", 3)]
             await store._do("SCRIPT", "FLUSH")
+
+
+async def test_a_command_that_is_refused_before_exec_is_the_cause_that_is_told(valkey_url: str) -> None:
+    async with opened_store("redis", valkey_url) as store:
+        assert isinstance(store, RedisStore)
+        pool = store._redis.connection_pool
+        with pytest.raises(ResponseError, match="wrong number of arguments"):
+            await at_once(pool, [("HMGET", "alone"), ("GET", "a"), ("GET", "b")])
+        assert await at_once(pool, [("ECHO", "own answer")]) == [b"own answer"]
