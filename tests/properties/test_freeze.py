@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairway.domain.attempts.eviction_freeze import SILENT_MS, Freeze, freeze
 from fairway.domain.decision import Call, Outcome
-from fairway.domain.eviction_freeze import SILENT_MS, Freeze, freeze
 from fairway.watcher.decide import Late, Listed, decide
 from fairway.watcher.missing import Emptied
 from fairway.watcher.object_checks import GONE, LOOK, STRIPPED

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain import recorded_verdicts
-from fairway.domain.eviction_freeze import Freeze
+from fairway.domain.attempts.eviction_freeze import Freeze
 from fairway.domain.job import Job, State
 from fairway.explain import wording
 from fairway.explain.states import standing

@@ -10,6 +10,7 @@ from fairway.wire.capacity import RESERVATIONS
 from fairway.workloads.kinds.kind import Kind, Path, WrappedObject, reach
 from fairway.workloads.kinds.registry import KINDS
 from fairway.workloads.pod_security.check import withhold
+from fairway.workloads.reading.batch_marks import BEST_EFFORT, CLASS_LABEL, KOORD_BATCH, QOS_LABEL
 from fairway.workloads.reading.fields import Field, Problems
 
 JOB_LABEL = "fairway.io/job"
@@ -24,6 +25,10 @@ HOLD_LABEL = "fairway.io/hold"
 # Keeps a pod from being scheduled before the room of a placeholder is its own.
 GATE = "fairway.io/room"
 KOORD_SCHEDULER = "koord-scheduler"
+# On pods that run on batch resources: by the first a member's ClusterColocationProfile finds them, by the others
+# Koordinator knows them.
+BATCH_LABEL = "fairway.io/batch-resources"
+BATCH_LABELS = {BATCH_LABEL: "true", QOS_LABEL: BEST_EFFORT, CLASS_LABEL: KOORD_BATCH}
 
 # What an API server or a controller of the hub wrote; in a member it is wrong or harmful.
 _HUB_ONLY = (
@@ -44,10 +49,11 @@ _HUB_ANNOTATIONS = ("kubectl.kubernetes.io/last-applied-configuration", "schedul
 
 class Terms(Struct, frozen=True):
     """`hold` is how room is held for the pods in the member; they are made to take that room. `tokens`: they may have
-    the token of their service account."""
+    the token of their service account. `batch` are the pod sets that run on Koordinator's batch resources."""
 
     hold: str = ""
     tokens: bool = False
+    batch: tuple[str, ...] = ()
 
 
 PLAIN = Terms()
@@ -88,7 +94,7 @@ def member_copy(
     for one, at, _ in (WrappedObject(kind, (), ""), *kind.wrapped_objects(copy)):
         _make_ready(one, reach(copy, at))
     kind.set_labels(copy, job_labels(job, attempt))
-    _name_pod_sets(kind, copy)
+    _name_pod_sets(kind, copy, terms.batch)
     if terms.hold:
         _take_held_room(kind, copy, terms.hold)
     if not terms.tokens:
@@ -123,15 +129,20 @@ def _take_held_room(kind: Kind, copy: dict[str, Any], hold: str) -> None:
             pod["schedulingGates"] = [*(pod.get("schedulingGates") or ()), {"name": GATE}]
 
 
-def _name_pod_sets(kind: Kind, copy: dict[str, Any]) -> None:
-    """Every pod says which pod set it is of, so that an agent can tell what of a reservation it takes up."""
+def _name_pod_sets(kind: Kind, copy: dict[str, Any], batch: tuple[str, ...]) -> None:
+    """Every pod says which pod set it is of, so that an agent can tell what of a reservation it takes up; and whether
+    that one is `batch`."""
     for one, at, prefix in tuple(kind.wrapped_objects(copy)) or (WrappedObject(kind, (), ""),):
         part = reach(copy, at)
         names = [pods.name for pods in one.pod_sets(Field(part, Problems()))]
+        all_batch = bool(names) and all(f"{prefix}{name}" in batch for name in names)
         for path in one.label_paths(part):
             name = names[0] if len(names) == 1 else _pod_set_at(part, path, names)
-            if name:
-                reach(part, path).setdefault("labels", {})[POD_SET_LABEL] = f"{prefix}{name}"
+            labels = {POD_SET_LABEL: f"{prefix}{name}"} if name else {}
+            if all_batch or f"{prefix}{name}" in batch:
+                labels |= BATCH_LABELS
+            if labels:
+                reach(part, path).setdefault("labels", {}).update(labels)
 
 
 def _pod_set_at(copy: dict[str, Any], path: Path, names: list[str]) -> str:

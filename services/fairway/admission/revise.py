@@ -7,6 +7,7 @@ import msgspec
 from fairway.admission.named_settings import SETTLING
 from fairway.admission.understand import Understood
 from fairway.admission.view import MANIFEST, SERVICE, View
+from fairway.domain.batch_resources import batch_pod_sets
 from fairway.domain.decision import NOTHING, Call, Decision, Heard
 from fairway.domain.events import aside
 from fairway.domain.job import STARTED, Job, State
@@ -132,7 +133,7 @@ def _fixed(job: Job, before: dict[str, Any] | None, after: dict[str, Any]) -> Re
     if before is None:
         text = "the record does not have its present manifest any more, and nobody can tell what would change"
         return Reason(Code.NOT_CHANGEABLE, text, remedy=_ANEW)
-    terms = Terms(tokens=job.spec.tokens)
+    terms = Terms(tokens=job.spec.tokens, batch=batch_pod_sets(work))
     copies = [member_copy(one, job.id, job.attempt, terms=terms) for one in (before, after)]
     names = fixed(KINDS[work.key], *copies)
     if not names:

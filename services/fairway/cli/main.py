@@ -47,14 +47,17 @@ def _program() -> None:
     """Place AI and batch jobs on the right one of many Kubernetes clusters."""
     folder = os.environ.get("FAIRWAY_KINDS_DIR")
     accounts = os.environ.get("FAIRWAY_OPERATOR_ACCOUNTS")
-    if not folder and not accounts:
+    annotations = os.environ.get("FAIRWAY_BATCH_ANNOTATIONS")
+    if not folder and not accounts and not annotations:
         return
-    from fairway.process.declared_kinds import declare_all, run_all_as
+    from fairway.process.declared_kinds import declare_all, read_batch_annotations, run_all_as
 
     if folder:
         declare_all(Path(folder))
     if accounts:
         run_all_as(accounts)
+    if annotations:
+        read_batch_annotations(annotations)
 
 
 @app.command()

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
-from fairway.domain.eviction_freeze import EVICTIONS, Freeze
+from fairway.domain.attempts.eviction_freeze import EVICTIONS, Freeze
 from fairway.domain.held_object import HeldObject
 from fairway.domain.job import Job
 from fairway.domain.text.decoding import decoder

@@ -1,13 +1,13 @@
-"""What an operator says of kinds, read once at the start of every process: kinds of their own, one YAML file each, and
-the service accounts of those whose pods cannot do without a token."""
+"""What an operator says of kinds, read once at the start of every process: kinds of their own, one YAML file each, the
+service accounts of those whose pods cannot do without a token, and how a SparkApplication asks for batch resources."""
 
 from pathlib import Path
 
 from fairway.client.failure import USAGE, Failure
 from fairway.wire.reasons import Refused
 from fairway.workloads.kinds.generic import load_generic
-from fairway.workloads.kinds.registry import declare, run_as
-from fairway.workloads.reading.names import is_name
+from fairway.workloads.kinds.registry import declare, run_as, spark_on_batch_resources
+from fairway.workloads.reading.names import OURS, is_label_key, is_name
 
 
 def declare_all(folder: Path) -> None:
@@ -33,3 +33,13 @@ def run_all_as(accounts: str) -> None:
         except (KeyError, ValueError):
             text = f"FAIRWAY_OPERATOR_ACCOUNTS holds {one.strip()!r}"
             raise Failure(USAGE, text, "write Workflow=NAME,SparkApplication=NAME, or leave it unset") from None
+
+
+def read_batch_annotations(names: str) -> None:
+    """`example.com/colocation,...`: by each of these a SparkApplication says that it runs on batch resources."""
+    found = tuple(one.strip() for one in names.split(","))
+    for one in found:
+        if not is_label_key(one) or one.startswith(OURS):
+            text = f"FAIRWAY_BATCH_ANNOTATIONS holds {one[:80]!r}, which is no annotation of others"
+            raise Failure(USAGE, text, "write names such as example.com/colocation, with commas, or leave it unset")
+    spark_on_batch_resources(found)

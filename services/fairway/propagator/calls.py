@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from fairway.domain.batch_resources import batch_pod_sets
 from fairway.domain.job import Job
 from fairway.propagator.held_room import Room, room_of
 from fairway.wire import jobs as wire
@@ -22,6 +23,7 @@ AGAIN_MS = 1_000
 class Copy(Struct, frozen=True):
     """What the call needs of the job: its kind `Kind.group/version`, where it is, where its manifest lies, and the
     PriorityClass that its pods name, with its value. `tokens`: its pods may have those of their service account.
+    `batch` are its pod sets that run on batch resources.
     `uid` is that of the attempt's object, once it is known; `level` that of Pod Security for its namespace. Its pods or
     its policy name `companions`: those of its pods go along unless it goes `alone`, those of its policy
     (`policy_companions`) always; `who` has to have the right to read them."""
@@ -41,6 +43,7 @@ class Copy(Struct, frozen=True):
     alone: bool = False
     who: Actor | None = None
     policy_companions: tuple[CompanionName, ...] = ()
+    batch: tuple[str, ...] = ()
 
 
 class Adjustment(Struct, frozen=True):
@@ -88,4 +91,5 @@ def copy_of(job: Job, attempt: int = 0, manifest: wire.ManifestRef | None = None
         alone=job.spec.alone,
         who=job.spec.who,
         policy_companions=job.spec.policy_companions,
+        batch=batch_pod_sets(work),
     )

@@ -245,5 +245,5 @@ class MemberCalls:
 
 def _copy(call: Call, copy: Copy, manifest: Json) -> Json:
     """What a manifest is in a member, for that attempt."""
-    terms = Terms(copy.room.way if copy.room else "", copy.tokens)
+    terms = Terms(copy.room.way if copy.room else "", copy.tokens, copy.batch)
     return member_copy(manifest, call.job, call.attempt, terms=terms)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Set
 import msgspec
 
 from fairway.domain import decision
+from fairway.domain.attempts.eviction_freeze import SILENT_MS
 from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Step
-from fairway.domain.eviction_freeze import SILENT_MS
 from fairway.domain.reservations import Hold, by_attempt
 from fairway.reserver.freed_room import more_room, with_freed
 from fairway.reserver.node_rows import Capacity, node_put, node_writes

@@ -1,10 +1,10 @@
 """Is the room still there? Held all or nothing, node by node, checked with the scheduler's own fit on fresh rows."""
 
 from fairway.domain import decision
+from fairway.domain.attempts.eviction_freeze import SILENT_MS
 from fairway.domain.attempts.retry import go_back
 from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Step
 from fairway.domain.events import Teller, current
-from fairway.domain.eviction_freeze import SILENT_MS
 from fairway.domain.job import Job, State
 from fairway.domain.reservations import Hold
 from fairway.placement.fit import Plan

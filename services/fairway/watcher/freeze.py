@@ -1,8 +1,8 @@
 """While most of the fleet is silent nothing is given up: what would be called lost is looked at again later. Pure."""
 
 from fairway.domain import decision
+from fairway.domain.attempts.eviction_freeze import EVICTIONS
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
-from fairway.domain.eviction_freeze import EVICTIONS
 from fairway.watcher.missing import Emptied, KnownSilence, Late
 from fairway.wire import fleet
 from fairway.wire import jobs as wire

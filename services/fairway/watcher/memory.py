@@ -6,8 +6,8 @@ from itertools import islice
 import msgspec
 
 from fairway.domain import decision
+from fairway.domain.attempts.eviction_freeze import EVICTIONS
 from fairway.domain.decision import Heard, Step
-from fairway.domain.eviction_freeze import EVICTIONS
 from fairway.domain.job import Job, State
 from fairway.runtime.ports import ReadRows, Wanted
 from fairway.runtime.service import Remembered

@@ -5,10 +5,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from fairway.domain.attempts.eviction_freeze import Freeze
 from fairway.domain.attempts.retry import attempt_over, next_attempt
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.events import JobRows, Teller
-from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.job import Job, State
 from fairway.domain.quota.charge import request
 from fairway.domain.quota.tree import MAX_JOBS

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.domain.batch_resources import batch_pod_sets
 from fairway.wire import jobs as wire
 
 Json = dict[str, Any]
@@ -22,17 +23,19 @@ class ObjectDoubt(Struct, frozen=True):
 
 
 class Compare(Struct, frozen=True):
-    """Is `live` still what was applied of this manifest? `tokens`: nothing was written about tokens of its pods."""
+    """Is `live` still what was applied of this manifest? `tokens`: nothing was written about tokens of its pods.
+    `batch` are its pod sets that run on batch resources."""
 
     manifest: wire.ManifestRef
     live: Json
     doubt: ObjectDoubt
     tokens: bool = False
+    batch: tuple[str, ...] = ()
 
 
 def compare(spec: wire.JobSpec, live: Json, doubt: ObjectDoubt) -> Compare:
     """What an older version applied says nothing of tokens."""
-    return Compare(spec.manifest, live, doubt, spec.tokens or not spec.pod_security)
+    return Compare(spec.manifest, live, doubt, spec.tokens or not spec.pod_security, batch_pod_sets(spec.workload))
 
 
 class ObjectLook(Struct, frozen=True):

@@ -67,7 +67,7 @@ class ObjectDoubts:
         manifest = await manifest_of(self._bus, asked.manifest)
         if manifest is None:
             return ()
-        terms = Terms(tokens=asked.tokens)
+        terms = Terms(tokens=asked.tokens, batch=asked.batch)
         applied = member_copy(manifest, call.job, call.attempt, terms=terms)
         kind = KINDS[f"{applied['kind']}.{applied['apiVersion']}"]
         applied, _ = kind.in_member(applied, anchor_name(call.job, call.attempt))

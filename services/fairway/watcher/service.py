@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from fairway.domain.eviction_freeze import Freeze
+from fairway.domain.attempts.eviction_freeze import Freeze
 from fairway.domain.text.digits import is_whole
 from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.metrics import Meter

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from fairway.domain.eviction_freeze import Freeze, freeze
+from fairway.domain.attempts.eviction_freeze import Freeze, freeze
 from fairway.runtime.ports import Row
 from fairway.runtime.service import Remembered
 from fairway.runtime.views.membership import Membership

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from fairway.domain.eviction_freeze import Freeze
+from fairway.domain.attempts.eviction_freeze import Freeze
 from fairway.domain.names import job_id
 from fairway.domain.queue_policy import QueuePolicy, QueueSpec
 from fairway.domain.quota.tree import QuotaNode

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from fairway.domain.attempts.eviction_freeze import Freeze
 from fairway.domain.decision import Add, Decision, Heard, Put
-from fairway.domain.eviction_freeze import Freeze
 from fairway.domain.job import Job
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.charge import Share

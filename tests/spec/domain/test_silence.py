@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairway.domain.eviction_freeze import Freeze, freeze
+from fairway.domain.attempts.eviction_freeze import Freeze, freeze
 from fairway.wire.reasons import Code
 
 NOW = 1_700_000_000_000

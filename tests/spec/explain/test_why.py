@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairway.domain.eviction_freeze import Freeze
+from fairway.domain.attempts.eviction_freeze import Freeze
 from fairway.explain.story import Why, why
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace

@@ -8,8 +8,8 @@ import pytest
 
 from fairway.adapters.memory.store import MemoryStore
 from fairway.domain import decision
+from fairway.domain.attempts.eviction_freeze import EVICTIONS, Freeze
 from fairway.domain.decision import NOTHING, Call, Decision, Outcome
-from fairway.domain.eviction_freeze import EVICTIONS, Freeze
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import Commit
 from fairway.runtime.views.settings import Catalog

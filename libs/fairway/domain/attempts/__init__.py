@@ -1,1 +1,1 @@
-"""One try of a job in one cluster: what its end says, and what follows."""
+"""One try of a job in one cluster: what its end says, what follows, and when none is given up."""

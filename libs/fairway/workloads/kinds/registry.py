@@ -5,6 +5,7 @@ from copy import copy
 from types import MappingProxyType
 from typing import Any
 
+from fairway.domain.batch_resources import pods_in_batch
 from fairway.domain.resources import LARGEST
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire.reasons import Code, Reason, Refused
@@ -22,11 +23,12 @@ from fairway.workloads.kinds.volcano import VOLCANO
 from fairway.workloads.pod_security.check import check
 from fairway.workloads.ray.raycluster import RAYCLUSTER
 from fairway.workloads.ray.rayjob import RAYJOB
+from fairway.workloads.reading.batch_marks import ROOM_ANNOTATION, job_in_batch
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
 from fairway.workloads.reading.parse import more_than
 from fairway.workloads.reading.pods import MOST_POD_SETS
-from fairway.workloads.spark.application import SPARK
+from fairway.workloads.spark.application import SPARK, SparkApplication
 from fairway.workloads.trainjob.trainjob import TRAINJOB
 from fairway.workloads.workflow.workflow import WORKFLOW
 
@@ -49,8 +51,8 @@ APPWRAPPER = AppWrapper(_known)
 _known[APPWRAPPER.key] = APPWRAPPER
 KINDS: Mapping[str, Kind] = MappingProxyType(_known)
 
-# Annotations under fairway.io/ that a job may carry. None yet: settings stand on the policy.
-JOB_ANNOTATIONS: frozenset[str] = frozenset()
+# Annotations under fairway.io/ that a job may carry; other settings stand on the policy.
+JOB_ANNOTATIONS: frozenset[str] = frozenset((ROOM_ANNOTATION,))
 
 # Every node of every cluster is held against these: labels, expressions and tolerations of the pod sets that differ,
 # and the values of the expressions. Eight of the first for each pod set, and all nodes by name in the largest cluster
@@ -88,6 +90,14 @@ def run_as(kind: str, account: str) -> None:
         _known[known.key].account = account
 
 
+def spark_on_batch_resources(annotations: tuple[str, ...]) -> None:
+    """For the rest of this process: by each of these a SparkApplication says that it runs on batch resources."""
+    spark = copy(_known[SPARK.key])
+    assert isinstance(spark, SparkApplication), "SparkApplication is built in"
+    spark.batch_annotations = annotations
+    _known[SPARK.key] = spark
+
+
 def read(
     manifest: dict[str, Any],
     kinds: Mapping[str, Kind] = KINDS,
@@ -121,6 +131,8 @@ def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Wo
     namespace = read_namespace(metadata["namespace"])
     name = read_name(metadata["name"], kind.name_limit, kind.makes_services)
     pods = tuple(one for one in kind.pod_sets(root) if one.count)
+    if job_in_batch(metadata["annotations"]):
+        pods = pods_in_batch(pods)
     if not pods and not problems:
         root["spec"].wrong("asks for no pods at all", "set at least one replica")
     gang = kind.gang(root, pods)
@@ -219,5 +231,6 @@ __all__ = [
     "read_unchecked",
     "referred_kinds",
     "run_as",
+    "spark_on_batch_resources",
     "status",
 ]

@@ -10,6 +10,7 @@ from typing import Any
 from fairway.domain.quota.tree import QUOTA_LABELS
 from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
+from fairway.workloads.reading.batch_marks import BEST_EFFORT, CLASS_LABEL, KOORD_BATCH, QOS_LABEL
 from fairway.workloads.reading.fields import shown
 
 # What an AppWrapper's controller counts as its pods, and deletes with them, and whose it says that one is.
@@ -29,9 +30,9 @@ _HARMLESS = frozenset(
         *(f"volcano.sh/{name}" for name in ("job-type", "numa-topology-policy", "preemptable", "task-spec")),
     )
 )
-# Koordinator's classes of service; SYSTEM is for what the node itself runs on.
-_QOS = "koordinator.sh/qosClass"
-_CLASSES = ("", "LSE", "LSR", "LS", "BE")
+# Koordinator's classes of service, of which SYSTEM is for what the node itself runs on; and of its classes of priority
+# the one that gives way to others.
+_CLASSES = {QOS_LABEL: ("", "LSE", "LSR", "LS", BEST_EFFORT), CLASS_LABEL: (KOORD_BATCH,)}
 
 
 def obeyed(key: str) -> bool:
@@ -53,8 +54,8 @@ def check_marks(view: PodView, ruling: Ruling) -> None:
 
 
 def check_mark(key: str, value: PodView, ruling: Ruling) -> None:
-    if key == _QOS and value.value in _CLASSES:
+    if value.value in _CLASSES.get(key, ()):
         return
     if key not in _HARMLESS and obeyed(key):
-        what = f"{key}: {shown(value.value)}" if key == _QOS else key
+        what = f"{key}: {shown(value.value)}" if key in _CLASSES else key
         ruling.trusted(value, f"{what} is obeyed by schedulers of clusters and takes what is others'")

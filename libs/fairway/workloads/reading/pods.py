@@ -7,8 +7,10 @@ resources (KEP-2837) replace the sum for the resources they name.
 
 from collections.abc import Iterable, Sequence
 
+from fairway.domain.batch_resources import in_batch
 from fairway.domain.resources import Resources, add, parse_quantity, show
 from fairway.wire.workload import PodSet
+from fairway.workloads.reading.batch_marks import pod_in_batch
 from fairway.workloads.reading.fields import Field, shown
 from fairway.workloads.reading.names import is_label_key
 from fairway.workloads.reading.node_rules import read_selector, read_terms, read_tolerations
@@ -118,10 +120,12 @@ def read_pod_set(
 ) -> PodSet:
     """A pod set of `replicas` pods of a pod template; `extra` and `first` as for one pod."""
     spec = template["spec"]
+    requests = read_pod(spec, extra, first)
+    batch = pod_in_batch(template["metadata"]["labels"], spec["priorityClassName"])
     return PodSet(
         name=name,
         count=replicas,
-        requests=read_pod(spec, extra, first),
+        requests=in_batch(requests) if batch else requests,
         node_selector=read_selector(spec["nodeSelector"]),
         node_terms=read_terms(spec["affinity"], spec["nodeName"]),
         tolerations=read_tolerations(spec["tolerations"]),

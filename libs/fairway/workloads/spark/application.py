@@ -12,6 +12,7 @@ executors.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fairway.domain.batch_resources import in_batch, pods_in_batch
 from fairway.domain.resources import Resources, parse_quantity, show
 from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import RESERVATIONS
@@ -21,6 +22,7 @@ from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, told
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.reading.batch_marks import pod_in_batch, spark_in_batch
 from fairway.workloads.reading.fields import Field, shown
 from fairway.workloads.reading.names import OURS
 from fairway.workloads.reading.node_rules import read_selector, read_terms, read_tolerations
@@ -56,6 +58,8 @@ class SparkApplication(Kind):
     ends = ENDS
     steady = False
     drop = (("spec", "timeToLiveSeconds"),)
+    # By each of these one says that it runs on batch resources, as the fleet's operator says.
+    batch_annotations: tuple[str, ...] = ()
     holds = (RESERVATIONS,)  # spark-submit makes the pods: a gate would not reach them
 
     def pod_sets(self, manifest: Field) -> tuple[PodSet, ...]:
@@ -68,7 +72,8 @@ class SparkApplication(Kind):
         for key, entry in spec["sparkConf"].pairs():
             if f"label.{OURS}" in key:
                 entry.wrong("only Fairway sets labels under fairway.io/", "remove this label")
-        return _role(spec, "driver", 1), _role(spec, "executor", _most_executors(spec))
+        found = _role(spec, "driver", 1), _role(spec, "executor", _most_executors(spec))
+        return pods_in_batch(found) if spark_in_batch(manifest, self.batch_annotations) else found
 
     def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
         return min(1 + executors(manifest["spec"]), super().gang(manifest, pods))
@@ -161,10 +166,11 @@ def _role(spec: Field, role: str, replicas: int) -> PodSet:
     sidecars = read_containers(field["sidecars"], required=False)
     inits = read_inits(field["initContainers"]) + read_inits(template["initContainers"])
     affinity = field["affinity"] if field["affinity"].given else template["affinity"]
+    requests = pod_requests([main, *sidecars, *others], inits)
     return PodSet(
         name=role,
         count=replicas,
-        requests=pod_requests([main, *sidecars, *others], inits),
+        requests=in_batch(requests) if pod_in_batch(_labels(field), *_classes(field, template)) else requests,
         node_selector={
             **read_selector(spec["nodeSelector"]),
             **read_selector(template["nodeSelector"]),
@@ -174,6 +180,17 @@ def _role(spec: Field, role: str, replicas: int) -> PodSet:
         tolerations=read_tolerations(field["tolerations"]) + read_tolerations(template["tolerations"]),
         scheduler=field["schedulerName"].text() or template["schedulerName"].text() or spec["batchScheduler"].text(),
     )
+
+
+def _labels(field: Field) -> Field:
+    """Those of the pod: the role's own win over those of its template."""
+    own = field["labels"]
+    below = field.at("template", "metadata")["labels"]
+    return Field({**below.mapping(), **own.mapping()}, own.problems, own.up, own.key)
+
+
+def _classes(field: Field, template: Field) -> tuple[Field, Field]:
+    return field["priorityClassName"], template["priorityClassName"]
 
 
 def _main(spec: Field, field: Field, role: str) -> Resources:

@@ -15,6 +15,7 @@ from fairway.workloads.kinds.registry import MOST_LABELS
 from fairway.workloads.pod_security.marks import quiet_marks
 from fairway.workloads.pod_security.nothing_to_rule_on import quiet_class, quiet_toleration
 from fairway.workloads.pod_security.plain_pod import NOTHING, PlainContainer, PlainPodSpec, Scalar, open_fields
+from fairway.workloads.reading.batch_marks import KOORD_BATCH
 from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.reading.named_objects import may_claim
 from fairway.workloads.reading.names import OURS, is_label_key, is_label_value
@@ -52,6 +53,8 @@ def read_pods(name: str, count: int, template: PodTemplate, first: Sequence[Reso
         raise NotPlain
     spec = template.spec
     if spec.overhead is not None or spec.resources is not None or not quiet_class(spec.priority_class_name):
+        raise NotPlain
+    if spec.priority_class_name == KOORD_BATCH:
         raise NotPlain
     inits = [(_requests_of(one), one.restart_policy == "Always") for one in spec.init_containers]
     inits += [(requests, False) for requests in first]

@@ -14,6 +14,7 @@ it is it cannot be sized without 1.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from fairway.domain.batch_resources import pods_in_batch
 from fairway.domain.resources import Resources
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import WORKFLOW as ENDS
@@ -21,6 +22,7 @@ from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, told
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
+from fairway.workloads.reading.batch_marks import pod_in_batch
 from fairway.workloads.reading.fields import Field
 from fairway.workloads.reading.parse import parse_amounts
 from fairway.workloads.reading.pods import MOST_PODS, largest, read_amounts
@@ -58,10 +60,9 @@ class Workflow(Kind):
         templates = Templates(spec, sized=annotation.given)
         wave = templates.wave(spec["entrypoint"], spec["parallelism"].whole(0))
         sets = tuple(templates.pod_set(name, count) for name, count in wave)
-        if not annotation.given:
-            return sets
-        wanted = read_amounts(parse_amounts(annotation))
-        return (_cut(wanted, sets),)
+        if annotation.given:
+            sets = (_cut(read_amounts(parse_amounts(annotation)), sets),)
+        return pods_in_batch(sets) if _in_batch(spec) else sets
 
     def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
         return super().gang(manifest, pods) if _annotation(manifest).given else min(1, len(pods))
@@ -100,6 +101,17 @@ class Workflow(Kind):
 
     def besides(self, manifest: Field, ruling: Ruling) -> None:
         pod_templates.besides(manifest, ruling)
+
+
+def _in_batch(spec: Field) -> bool:
+    """Whether all of its pods say that they run on batch resources: which of them run together nobody knows."""
+    if pod_in_batch(spec["podMetadata"]["labels"], spec["podPriorityClassName"]):
+        return True
+    for one in spec["templates"].items():
+        if pod_in_batch(one["metadata"]["labels"], one["priorityClassName"]):
+            remedy = "mark all pods of the workflow, in spec.podMetadata.labels or by spec.podPriorityClassName"
+            one.wrong("runs on batch resources, and the workflow does not", remedy)
+    return False
 
 
 def _annotation(manifest: Field) -> Field:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from fairway.domain.eviction_freeze import SILENT_MS
+from fairway.domain.attempts.eviction_freeze import SILENT_MS
 from fairway.domain.job import Job, State
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.tree import QuotaNode

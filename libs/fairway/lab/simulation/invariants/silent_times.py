@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Container
 
-from fairway.domain.eviction_freeze import SILENT_MS
+from fairway.domain.attempts.eviction_freeze import SILENT_MS
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code

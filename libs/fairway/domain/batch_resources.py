@@ -1,0 +1,42 @@
+"""Koordinator's batch resources: what online pods leave of a node, as two more resources that the node lists.
+
+`kubernetes.io/batch-cpu` counts millicores in whole numbers, `kubernetes.io/batch-memory` bytes (Koordinator 1.6,
+apis/extension/resource.go). Both are computed from what pods really use, so that a node may list less than what it has
+given out.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from fairway.domain.resources import Resources
+from fairway.wire.workload import PodSet, Workload
+
+BATCH_CPU = "kubernetes.io/batch-cpu"
+BATCH_MEMORY = "kubernetes.io/batch-memory"
+_IN_BATCH = {"cpu": BATCH_CPU, "memory": BATCH_MEMORY}
+
+
+def in_batch(requests: Mapping[str, int]) -> Resources:
+    """The same amounts with cpu and memory out of what online pods leave; all else stays as it is. As Koordinator's
+    webhook does to a pod (pkg/webhook/pod/mutating/cluster_colocation_profile.go, replaceAndEraseResource)."""
+    found: Resources = {}
+    for name, amount in requests.items():
+        there = _IN_BATCH.get(name, name)
+        found[there] = found.get(there, 0) + amount
+    return found
+
+
+def pods_in_batch(pods: Iterable[PodSet]) -> tuple[PodSet, ...]:
+    """The same pods on what online pods leave."""
+    return tuple(replace(one, requests=in_batch(one.requests)) for one in pods)
+
+
+def is_batch(requests: Mapping[str, int]) -> bool:
+    """Whether any of it is out of what online pods leave."""
+    return BATCH_CPU in requests or BATCH_MEMORY in requests
+
+
+def batch_pod_sets(work: Workload) -> tuple[str, ...]:
+    """The names of the pod sets that run on batch resources, in their order."""
+    return tuple(one.name for one in work.pod_sets if is_batch(one.requests))
