@@ -31,9 +31,9 @@ def one_pod(requests: Mapping[str, int]) -> Resources:
 
 
 def left_on(node: Node, besides: Iterable[Resources] = ()) -> Resources:
-    """What is left of a node's allocatable beside what others use, what our attempts hold, and these."""
+    """What is left of a node's allocatable beside what others use, what our attempts hold, its margin, and these."""
     left = dict(node.allocatable)
-    for amounts in (node.used, *node.holds.values(), *besides):
+    for amounts in (node.used, *node.holds.values(), node.margin, *besides):
         for name, amount in amounts.items():
             if name in left:
                 left[name] -= amount

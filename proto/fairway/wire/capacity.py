@@ -32,8 +32,8 @@ class Node(Struct, frozen=True, omit_defaults=True):
 
     `used` is what pods that are not Fairway's request; `attempts` are Fairway's pods as seen, keyed `<job>/<attempt>`,
     with `@<namespace>` behind it for those that only say that they are that attempt's. `holds` is what Fairway's
-    attempts take here, by the same key: reserved, running, or both, counted once. Free is allocatable - used - the
-    holds.
+    attempts take here, by the same key: reserved, running, or both, counted once. `margin` is left alone of what may
+    become less by itself. Free is allocatable - used - the holds - the margin.
     """
 
     name: str
@@ -44,6 +44,18 @@ class Node(Struct, frozen=True, omit_defaults=True):
     used: dict[str, int] = {}
     attempts: dict[str, Pods] = {}
     holds: dict[str, dict[str, int]] = {}
+    margin: dict[str, int] = {}
+
+
+class Falls(Struct, frozen=True, omit_defaults=True):
+    """By how much a cluster's batch resources fell within five minutes. `since` (ms) the present five minutes count,
+    `first` was there then and `lowest` since; `counts` are of the five minutes before, by twentieths: how often it fell
+    by nothing, by up to one, by up to two."""
+
+    since: int = 0
+    first: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    counts: tuple[int, ...] = ()
 
 
 class ClusterInfo(Struct, frozen=True, omit_defaults=True):
@@ -53,7 +65,8 @@ class ClusterInfo(Struct, frozen=True, omit_defaults=True):
     ways in which room can be held in the member itself, the preferred first (see `RESERVATIONS`, `PLACEHOLDERS`). A
     `cordoned` cluster gets no new work. `mode` is push or pull, of one that was joined.
     `base` is what its nodes had together in the time after `since`, or after it was `confirmed` (see Facts), `total`
-    what they have now; `unconfirmed` says what it reports beyond that, which does not count."""
+    what they have now; `unconfirmed` says what it reports beyond that, which does not count. `falls` are those of its
+    batch resources."""
 
     name: str
     labels: dict[str, str] = {}
@@ -71,6 +84,7 @@ class ClusterInfo(Struct, frozen=True, omit_defaults=True):
     total: dict[str, int] = {}
     confirmed: int = 0
     unconfirmed: str = ""
+    falls: Falls = Falls()
 
 
 class Slot(Struct, frozen=True):

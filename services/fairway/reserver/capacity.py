@@ -8,6 +8,7 @@ from fairway.domain import decision
 from fairway.domain.attempts.eviction_freeze import SILENT_MS
 from fairway.domain.decision import NOTHING, Add, Call, Decision, Heard, Put, Step
 from fairway.domain.reservations import Hold, by_attempt
+from fairway.reserver.batch_margin import followed, percent, with_margins
 from fairway.reserver.freed_room import more_room, with_freed
 from fairway.reserver.node_rows import Capacity, node_put, node_writes
 from fairway.reserver.report_checks import believed, said, sound, to_confirm
@@ -77,6 +78,8 @@ def _report_step(view: Capacity, heard: Heard[object], report: fleet.Report, inf
     cluster = report.cluster
     before = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
     report, size = believed(report, before, info, view.facts.get(cluster), now)
+    falls = followed(size.falls, size.total, now)
+    report = with_margins(report, percent(falls))
     ledger = view.ledger.get(cluster, {})
     after, rows = _merged(before, report, ledger)
     keys = _attempts(rows, before) | _planned_on({node.name for node in rows if node.name not in before}, ledger)
@@ -90,7 +93,7 @@ def _report_step(view: Capacity, heard: Heard[object], report: fleet.Report, inf
     table = decision.nodes(cluster)
     writes = [Put(table, name, None, expect=view.row_revs.get((table, name))) for name in gone]
     seen_at = _seen_at(heard, now)
-    fresh = _cluster_info(report, size, seen_at)
+    fresh = _cluster_info(report, msgspec.structs.replace(size, falls=falls), seen_at)
     rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
     step = Step((Put(decision.CLUSTERS, cluster, fresh, rev=rev + 1, expect=rev), *writes, *changed.values()))
     nodes = [write.value for write in changed.values()]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from fairway.domain.batch_resources import PART_OF
 from fairway.domain.resources import Resources, add, show
 from fairway.runtime.views.members import NO_FACTS, Facts
 from fairway.wire.capacity import ClusterInfo, Node
@@ -69,11 +70,11 @@ def believed(
     base = known.capacity or base
     kept = _few(report, before, known.nodes)
     total = _total(kept, before, info.total)
-    risen = [] if settling else [name for name, amount in total.items() if amount > _RISE * base.get(name, 0)]
+    risen = [] if settling else [name for name, amount in total.items() if amount > _RISE * _most(base, name)]
     if risen:
         held = _held(kept, before) if before else _within(kept, base)
         name = min(risen)
-        why = f"reports {show(name, total[name])} {name}, joined with {show(name, base.get(name, 0))}"
+        why = f"reports {show(name, total[name])} {name}, joined with {show(name, _most(base, name))}"
         info = msgspec.structs.replace(info, since=since, base=base, confirmed=known.confirmed)
         return held, msgspec.structs.replace(info, total=_total(held, before, info.total), unconfirmed=why)
     if settling:
@@ -83,6 +84,11 @@ def believed(
     return kept, msgspec.structs.replace(
         info, since=since, base=base, total=total, confirmed=known.confirmed, unconfirmed=why
     )
+
+
+def _most(base: Resources, name: str) -> int:
+    """What a cluster may have of a resource. Batch resources come and go, within what they are a part of."""
+    return max(base.get(name, 0), base.get(PART_OF.get(name, name), 0))
 
 
 def to_confirm(info: ClusterInfo, facts: Facts | None) -> bool:
@@ -115,7 +121,7 @@ def _held(report: Report, before: Mapping[str, Node]) -> Report:
 
 def _within(report: Report, base: Resources) -> Report:
     """Of a cluster of which nothing is known but what it was joined with: no more than that, whichever its nodes."""
-    room = dict(base)
+    room = base | {part: _most(base, part) for part in PART_OF}
     nodes = []
     for node in sorted(report.nodes, key=lambda node: node.name):
         amounts = {name: min(amount, room.get(name, 0)) for name, amount in node.allocatable.items()}
@@ -125,7 +131,7 @@ def _within(report: Report, base: Resources) -> Report:
 
 
 def _no_more(node: Node, old: Node) -> Node:
-    amounts = {name: min(amount, old.allocatable.get(name, 0)) for name, amount in node.allocatable.items()}
+    amounts = {name: min(amount, _most(old.allocatable, name)) for name, amount in node.allocatable.items()}
     return msgspec.structs.replace(node, allocatable=amounts)
 
 

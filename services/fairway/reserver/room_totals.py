@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
 
-from fairway.domain.resources import Resources, unit
+from fairway.domain.resources import Resources, add, unit
 from fairway.placement.cluster import ClusterView
 from fairway.runtime.metrics.accumulators import Sample
 from fairway.runtime.metrics.label_values import Bounded
@@ -29,7 +29,7 @@ class _Totals(Struct):
 
     def add(self, node: Node, sign: int) -> None:
         _add(self.allocatable, node.allocatable, sign)
-        left = dict(node.allocatable)
+        left = add(node.allocatable, node.margin, -1)
         for sums, amounts in ((self.used, node.used), *((self.held, one) for one in node.holds.values())):
             _add(sums, amounts, sign)
             _add(left, amounts, -1)

@@ -6,15 +6,16 @@ import msgspec
 import pytest
 
 from fairway.domain import decision
+from fairway.domain.batch_resources import BATCH_CPU
 from fairway.domain.decision import Call, Heard
-from fairway.domain.reservations import Hold
+from fairway.domain.reservations import Hold, left_on
 from fairway.reserver.decide import decide
 from fairway.reserver.report_checks import SETTLING_MS
 from fairway.runtime.views.members import Facts
-from fairway.wire.capacity import ClusterInfo, Node, Pods, Slot, Taint
+from fairway.wire.capacity import ClusterInfo, Falls, Node, Pods, Slot, Taint
 from fairway.wire.fleet import Report
 from tests.spec.builders.lives import T0, S
-from tests.spec.builders.views import GPU, of, puts
+from tests.spec.builders.views import GPU, node, of, puts
 from tests.spec.reserver.test_reports import known, report
 
 NOW = T0 + 60 * S
@@ -203,3 +204,26 @@ def test_a_placeholder_and_a_pod_of_its_attempt_take_both_their_room_where_stran
     nodes, _ = after(view, delta(row("n1", 32, attempts=told_apart), row("n2", 8, attempts=ours)))
     assert (nodes["n1"].holds["j/1"], nodes["n1"].holds["j/1@team-evil"]) == ({GPU: 16, "pods": 2}, one)
     assert nodes["n2"].holds["j/1"] == one
+
+
+def test_batch_resources_come_and_go_within_what_they_are_a_part_of() -> None:
+    """They are computed from use: a cluster that was busy when it was joined has many times as many at night."""
+    cpus = {"cpu": 64_000, "pods": 110}
+    view = known(Node("n1", {**cpus, BATCH_CPU: 1_000}))
+    size = {"since": T0, "base": {**cpus, BATCH_CPU: 1_000}, "total": {**cpus, BATCH_CPU: 1_000}}
+    view.clusters["c1"].info = msgspec.structs.replace(view.clusters["c1"].info, **size)
+    nodes, info = after(view, delta(Node("n1", {**cpus, BATCH_CPU: 60_000})), LATER)
+    assert (nodes["n1"].allocatable[BATCH_CPU], info.unconfirmed) == (60_000, "")
+    _, info = after(view, delta(Node("n1", {**cpus, BATCH_CPU: 129_000})), LATER)
+    assert info.unconfirmed == f"reports 129000 {BATCH_CPU}, joined with 64000"
+
+
+def test_a_part_of_batch_resources_is_left_alone_and_the_record_says_how_much() -> None:
+    view = known(node("n1"))
+    before = {BATCH_CPU: 8_000}
+    falls = Falls(since=LATER - 301_000, first=before, lowest={BATCH_CPU: 4_000})
+    view.clusters["c1"].info = msgspec.structs.replace(view.clusters["c1"].info, falls=falls)
+    nodes, info = after(view, delta(Node("n1", {"cpu": 8_000, **before}, holds={"j/1": {BATCH_CPU: 1_000}})), LATER)
+    assert nodes["n1"].margin == {BATCH_CPU: 4_000}
+    assert left_on(nodes["n1"])[BATCH_CPU] == 4_000
+    assert info.falls == Falls(LATER, before, before, (0,) * 10 + (1,))
