@@ -9,11 +9,9 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from fairway.domain.resources import Resources
+from fairway.domain.resources import BATCH_CPU, BATCH_MEMORY, Resources
 from fairway.wire.workload import PodSet, Workload
 
-BATCH_CPU = "kubernetes.io/batch-cpu"
-BATCH_MEMORY = "kubernetes.io/batch-memory"
 _IN_BATCH = {"cpu": BATCH_CPU, "memory": BATCH_MEMORY}
 # Each is a part of another resource of the node, and never more than that.
 PART_OF = {part: name for name, part in _IN_BATCH.items()}

@@ -31,6 +31,10 @@ _SUFFIXES = {
     "Pi": Decimal(2**50),
     "Ei": Decimal(2**60),
 }
+# Of Koordinator (batch_resources.py): whole numbers of millicores, and bytes.
+BATCH_CPU = "kubernetes.io/batch-cpu"
+BATCH_MEMORY = "kubernetes.io/batch-memory"
+_BYTES = frozenset(("memory", "ephemeral-storage", "storage", BATCH_MEMORY))
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([eE][+-]?[0-9]{1,2})|([numkMGTPE]|[KMGTPE]i)?)")
 
 # An int64 is what Kubernetes itself can hold; more is a typing error, not a request.
@@ -94,7 +98,7 @@ def show(resource: str, amount: int) -> str:
     """A quantity as a person writes it: 1500 of cpu is `1.5`, 8589934592 of memory is `8Gi`."""
     if resource == "cpu":
         return f"{amount / 1000:g}"
-    if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
+    if _in_bytes(resource):
         for suffix in ("Ti", "Gi", "Mi", "Ki"):
             unit = int(_SUFFIXES[suffix])
             if abs(amount) >= unit:
@@ -104,10 +108,13 @@ def show(resource: str, amount: int) -> str:
 
 def unit(resource: str) -> tuple[str, int]:
     """The base unit in which others count a resource, and how many of ours are one of it."""
-    if resource == "cpu":
+    if resource in ("cpu", BATCH_CPU):
         return "core", 1000
-    in_bytes = resource in ("memory", "ephemeral-storage", "storage") or resource.startswith("hugepages-")
-    return ("byte" if in_bytes else "integer"), 1
+    return ("byte" if _in_bytes(resource) else "integer"), 1
+
+
+def _in_bytes(resource: str) -> bool:
+    return resource in _BYTES or resource.startswith("hugepages-")
 
 
 def describe(amounts: Mapping[str, int]) -> str:

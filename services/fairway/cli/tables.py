@@ -72,12 +72,17 @@ def render_clusters(rows: Sequence[ClusterRow], wide: bool = False) -> Text:
             _age(row),
             _main(row.free),
             _main(row.held),
-            *([describe(row.allocatable), describe(row.used), _labels(row.labels)] if wide else ()),
+            *(_wide(row) if wide else ()),
         ]
         for row in rows
     ]
-    columns += ["ALLOCATABLE", "USED BY OTHERS", "LABELS"] if wide else ()
+    columns += ["ALLOCATABLE", "USED BY OTHERS", "LEFT ALONE", "LABELS"] if wide else ()
     return render_table(columns, lines)
+
+
+def _wide(row: ClusterRow) -> list[str]:
+    margin = describe(row.margin) if row.margin else "-"
+    return [describe(row.allocatable), describe(row.used), margin, _labels(row.labels)]
 
 
 def _age(row: ClusterRow) -> str:

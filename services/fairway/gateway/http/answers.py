@@ -8,6 +8,7 @@ from fairway.domain.attempts.eviction_freeze import SILENT_MS
 from fairway.domain.job import Job, State
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.reservations import left_on
 from fairway.domain.resources import Resources, add
 from fairway.explain.waiting import reason
 from fairway.wire.asks import QueuePlace
@@ -70,7 +71,8 @@ class ClusterRow(Struct, frozen=True):
     """`used` is what others' pods request, `held` what Fairway's jobs hold or run. `age` in ms since its last report
     (-1: there was none), `stale` when that is too long for new work; a `cordoned` one takes none either. `mode` is push
     or pull, of one that has joined by `fairway join`. `frozen`: no job there is given up, because most of the fleet is
-    silent, or was a moment ago. `unconfirmed`: it reports more than it was joined with, and that does not count yet."""
+    silent, or was a moment ago. `unconfirmed`: it reports more than it was joined with, and that does not count yet.
+    `margin` is left alone of its batch resources, which may become less by themselves."""
 
     name: str
     age: int
@@ -88,6 +90,7 @@ class ClusterRow(Struct, frozen=True):
     cordoned: bool = False
     unconfirmed: Reason | None = None
     frozen: bool = False
+    margin: Resources = {}
 
 
 class ReasonBody(Struct, frozen=True):
@@ -188,6 +191,7 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
     used: Resources = {}
     held: Resources = {}
     free: Resources = {}
+    margin: Resources = {}
     every = list(nodes)
     for node in every:
         holds: Resources = {}
@@ -196,8 +200,9 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
         allocatable = add(allocatable, node.allocatable)
         used = add(used, node.used)
         held = add(held, holds)
+        margin = add(margin, node.margin)
         if node.schedulable:
-            left = add(add(node.allocatable, node.used, -1), holds, -1)
+            left = left_on(node)
             free = add(free, {name: max(0, left[name]) for name in node.allocatable})
     age = now - info.observed_at if info.observed_at else -1
     return ClusterRow(
@@ -216,6 +221,7 @@ def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRo
         info.mode,
         info.cordoned,
         _unconfirmed(info),
+        margin=margin,
     )
 
 
