@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairway.domain.batch_resources import BATCH_CPU, BATCH_MEMORY
+from fairway.domain.resources import BATCH_CPU, BATCH_MEMORY
 from fairway.reserver.batch_margin import WINDOW_MS, followed, percent, with_margins
 from fairway.wire.capacity import Falls, Node
 from fairway.wire.fleet import Report

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from fairway.domain import decision
-from fairway.domain.batch_resources import BATCH_CPU
 from fairway.domain.decision import Call, Heard
 from fairway.domain.reservations import Hold, left_on
+from fairway.domain.resources import BATCH_CPU
 from fairway.reserver.decide import decide
 from fairway.reserver.report_checks import SETTLING_MS
 from fairway.runtime.views.members import Facts

@@ -7,6 +7,7 @@ import pytest
 
 from fairway.cli.manifests import TEMPLATE, Document
 from fairway.cli.templates import written_out
+from fairway.domain.batch_resources import batch_pod_sets
 from fairway.domain.queue_policy import QueuePolicy
 from fairway.domain.quota.tree import ever_fits, leaf_of
 from fairway.wire.policy import Policy
@@ -16,7 +17,7 @@ from fairway.workloads.gangs.pods import GANG
 from fairway.workloads.hub.objects import cleaned
 from fairway.workloads.kinds import registry
 from fairway.workloads.kinds.generic import load_generic
-from fairway.workloads.member_copy import member_copy
+from fairway.workloads.member_copy import Terms, member_copy
 from fairway.workloads.reading.parse import parse_documents
 from fairway.workloads.schedules.registry import SCHEDULES
 from fairway.workloads.schedules.schedule import stamp
@@ -65,7 +66,8 @@ def test_an_example_is_accepted_with_one_policy_and_a_quota(file: Path) -> None:
         assert pods.requests
         assert ever_fits(path, {name: amount * pods.count for name, amount in pods.requests.items()}) is None
     if GANG not in manifest:  # whose pods are several objects in a member
-        assert registry.read(without_ours(member_copy(manifest, "j", 1, KINDS)), KINDS) == workload
+        copy = member_copy(manifest, "j", 1, KINDS, Terms(batch=batch_pod_sets(workload)))
+        assert registry.read(without_ours(copy), KINDS) == workload
 
 
 def without_ours(value: Any) -> Any:

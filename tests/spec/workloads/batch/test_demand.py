@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from msgspec import Raw, json
 
-from fairway.domain.batch_resources import BATCH_CPU, BATCH_MEMORY, in_batch
+from fairway.domain.batch_resources import in_batch
+from fairway.domain.resources import BATCH_CPU, BATCH_MEMORY
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.workloads.kinds import registry
 from fairway.workloads.typed.manifests import read_typed

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fairway.lab.kubesim import colocation
 from fairway.lab.kubesim.api import job_status, pod_status, validation
 from fairway.lab.kubesim.api import metadata as meta
 from fairway.lab.kubesim.api.errors import ApiError, Json, already_exists, invalid, not_found
@@ -48,6 +49,8 @@ class ClusterApi:
         meta.check(resource, obj)
         validation.check_shape(resource, obj)
         _default(resource, obj)
+        if resource.storage == "pods":
+            colocation.admit(obj)
         key = Key(resource.storage, namespace, obj["metadata"]["name"])
         if self.store.get(key):
             raise already_exists(resource.storage, key.name)
