@@ -113,6 +113,8 @@ class Code(StrEnum):
     UNKNOWN_TEMPLATE = "UnknownTemplate"
     # Refused, and on the hub kept waiting before the door: it is one of several pods that start together.
     GANG_OF_PODS = "GangOfPods"
+    # An attempt ended, too: the batch resources that it ran on, or was to run on, became less.
+    BATCH_SHRUNK = "BatchShrunk"
     # A later version's, which this one does not know; its sentence says what it is.
     UNKNOWN = "Unknown"
 

@@ -14,12 +14,12 @@ from fairway.runtime.service import Remembered
 from fairway.runtime.views.jobs import JobsMemory
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import object_owner, shown
+from fairway.watcher.batch_shrunk import is_down, patience
 from fairway.watcher.missing import PRESENT, Down, Emptied, Late, Listed, StatusSaid, down_of
 from fairway.watcher.object_owner import Observed, without_pods
 from fairway.watcher.silence import SETTLE_MS, FleetSilence
 from fairway.wire import fleet
-from fairway.workloads.kinds.phase import PENDING
-from fairway.workloads.kinds.registry import KINDS, status
+from fairway.workloads.kinds.registry import status
 
 # At most so many rows that nobody speaks of are read with one batch: after a rebuild there may be a hundred thousand.
 _PIECE = 1_000
@@ -140,9 +140,8 @@ class WatcherMemory(JobsMemory[object]):
         if job.state is State.RUNNING and (job.attempt, job.cluster) == (seen.attempt, seen.cluster):
             assert job.spec is not None, "a running job was admitted"
             work = job.spec.workload
-            kind = KINDS[work.key]
             phase = status(seen.manifest, work, seen.manifest.get("status"))
-            if kind.steady and phase.state == PENDING:
+            if is_down(job, phase):
                 before = down_of(self, job)
                 self.down[job.id] = Down(job.attempt, before.since if before else now, phase.text, work.gang_minimum)
             else:
@@ -216,7 +215,7 @@ class WatcherMemory(JobsMemory[object]):
             self.down.pop(job.id, None)
             self._deadlines[job.id] = job.since + job.spec.start_timeout
         elif job.state is State.RUNNING and job.spec is not None and (down := down_of(self, job)):
-            self._deadlines[job.id] = down.since + job.spec.start_timeout
+            self._deadlines[job.id] = down.since + patience(job)
         else:
             self._deadlines.pop(job.id, None)
             self.down.pop(job.id, None)

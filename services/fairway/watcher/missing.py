@@ -6,13 +6,14 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from fairway.domain.attempts.eviction_freeze import Freeze
-from fairway.domain.attempts.retry import attempt_over, next_attempt
+from fairway.domain.attempts.retry import attempt_over, batch_shrunk, next_attempt
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.events import JobRows, Teller
 from fairway.domain.job import Job, State
 from fairway.domain.quota.charge import request
 from fairway.domain.quota.tree import MAX_JOBS
 from fairway.domain.resources import describe
+from fairway.watcher.batch_shrunk import on_batch, patience
 from fairway.watcher.edits import Edit
 from fairway.watcher.object_checks import GONE, LOOK, THERE, ObjectDoubt, ObjectLook
 from fairway.wire import fleet
@@ -205,23 +206,28 @@ def late(view: View, heard: Heard[object], now: int) -> Decision:
             continue
         since = job.since
         text = ""
+        most = job.spec.start_timeout
         if job.state is State.RUNNING:
             down = down_of(view, job)
             since, text = (down.since, down.text) if down else (now, "")
-        if job.state not in _STARTED or now - since < job.spec.start_timeout:
+            most = patience(job)
+        if job.state not in _STARTED or now - since < most:
             continue
         why = _not_up(job, (now - since) // 1000, text)
-        steps.append(attempt_over(Teller(view, SERVICE, heard, now, name), wire.Lost, why).step())
+        teller = Teller(view, SERVICE, heard, now, name)
+        steps.append((batch_shrunk(teller, why) if on_batch(job) else attempt_over(teller, wire.Lost, why)).step())
     return Decision(tuple(steps))
 
 
 def _not_up(job: Job, seconds: int, text: str) -> Reason:
     remedy = "see the pods' events there; the policy sets the start timeout"
+    shrunk = on_batch(job)
     if job.state is State.RUNNING:
-        return Reason(Code.GANG_DOWN, f"no longer up in {job.cluster} for {seconds} s: {text}", remedy=remedy)
+        text = f"no longer up in {job.cluster} for {seconds} s: {text}"
+        return Reason(Code.BATCH_SHRUNK if shrunk else Code.GANG_DOWN, text, remedy=remedy)
     asks = {one: amount for one, amount in request(job).items() if one != MAX_JOBS}
     text = f"not running in {job.cluster} after {seconds} s; its gang needs {describe(asks)}"
-    return Reason(Code.START_TIMEOUT, text, remedy=remedy)
+    return Reason(Code.BATCH_SHRUNK if shrunk else Code.START_TIMEOUT, text, remedy=remedy)
 
 
 def stranded(view: View, heard: Heard[object], seen: fleet.Stranded, now: int) -> Decision:

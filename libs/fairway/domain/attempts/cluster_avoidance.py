@@ -13,6 +13,10 @@ UNSPENT = frozenset(
         Code.SUSPENDED,
     }
 )
+# So does one whose batch resources became less under it, as often as this: a job that starts nowhere ends at last.
+MOST_SHRUNK = 10
+# For this long (ms) the job goes elsewhere then.
+_SHRUNK_AVOID_MS = 600_000
 # These pass without the job: the member is asked again after this long (ms), then after twice as long, and so on.
 _PASSING = (Code.ROOM_TAKEN, Code.WEBHOOK_FAILED, Code.NAMESPACE_TERMINATING)
 _FIRST_MS = 2_000
@@ -23,6 +27,8 @@ def avoided_for(code: Code, avoid: int, before: int) -> int:
     so in the member. It may know of something that its agent does not see, and is not asked in vain for ever."""
     if code in (Code.RESERVATION_EXPIRED, Code.SUSPENDED):
         return 0  # the reservation was lost, nobody dispatched it, or its owner holds it: nothing against the cluster
+    if code is Code.BATCH_SHRUNK:
+        return _SHRUNK_AVOID_MS
     if code in _PASSING:
         return min(avoid, _FIRST_MS << min(before, 20))
     return avoid

@@ -1,6 +1,6 @@
 """What follows a failed attempt: another one elsewhere, or the end."""
 
-from fairway.domain.attempts.cluster_avoidance import UNSPENT
+from fairway.domain.attempts.cluster_avoidance import MOST_SHRUNK, UNSPENT
 from fairway.domain.events import Teller
 from fairway.domain.job import Job
 from fairway.wire import jobs as wire
@@ -35,8 +35,21 @@ def given_up(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Rea
 
 def spent(job: Job) -> int:
     """How many attempts the job has had, the present one included. Neither those that never came to be applied count,
-    nor those that its owner took back."""
-    return job.attempt - sum(one.why is not None and one.why.code in UNSPENT for one in job.attempts)
+    nor those that its owner took back, nor the first ones whose batch resources became less."""
+    unspent = sum(one.why is not None and one.why.code in UNSPENT for one in job.attempts)
+    return job.attempt - unspent - min(MOST_SHRUNK, _shrunk(job))
+
+
+def _shrunk(job: Job) -> int:
+    return sum(one.why is not None and one.why.code is Code.BATCH_SHRUNK for one in job.attempts)
+
+
+def batch_shrunk(teller: Teller, why: Reason) -> Teller:
+    """The present attempt ends because its batch resources became less, which is nothing that the job did."""
+    job = teller.job
+    assert job is not None, "only a known job has attempts"
+    end = next_attempt if _shrunk(job) < MOST_SHRUNK else attempt_over
+    return end(teller, wire.Lost, why)
 
 
 def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:

@@ -13,11 +13,14 @@ UNKNOWN = "unknown"
 
 class Phase(Struct, frozen=True):
     """What a member cluster's status means. `state` is pending, running (the gang is up), succeeded, failed or unknown
-    (says nothing either way). `left`: it is over, and some of its pods still run."""
+    (says nothing either way). `left`: it is over, and some of its pods still run. `missing` are the pods, of as many as
+    there `are_to_be`, that a running job of a kind lacks whose pods come and go."""
 
     state: str
     text: str = ""
     left: bool = False
+    missing: int = 0
+    are_to_be: int = 0
 
 
 def condition(status: Field, kind: str) -> Field | None:

@@ -87,7 +87,8 @@ class SparkApplication(Kind):
         meaning = _STATES.get(str(state), UNKNOWN)
         text = f"{state or 'new'}, {up} of {wanted} executors are up"
         if state == "RUNNING" and up < wanted:
-            meaning = PENDING
+            kept = _kept(manifest["spec"], wanted)
+            return Phase(PENDING, text, missing=max(0, kept - up), are_to_be=kept)
         if meaning == FAILED:
             text = told(application["errorMessage"]) or text
         return Phase(meaning, text)
@@ -128,6 +129,15 @@ def _most_executors(spec: Field) -> int:
         field.wrong("is missing, so that Spark may ask for executors without end", "set it")
     # Which of the two counts depends on where dynamic allocation is switched on; the larger is enough for both.
     return max(start, read_replicas(field, 0), _number(Field(None, spec.problems), conf, 0))
+
+
+def _kept(spec: Field, start: int) -> int:
+    """How many executors there are as long as it runs: with dynamic allocation Spark gives idle ones back."""
+    if not _dynamic(spec):
+        return start
+    return min(
+        start, _number(spec["dynamicAllocation"]["minExecutors"], spec["sparkConf"][_DYNAMIC + "minExecutors"], 0)
+    )
 
 
 def executors(spec: Field) -> int:
