@@ -12,6 +12,9 @@ from msgspec.structs import replace
 from fairway.domain.resources import BATCH_CPU, BATCH_MEMORY, Resources
 from fairway.wire.workload import PodSet, Workload
 
+# In a member: by it Koordinator's webhook does to the pods of copies what `in_batch` does to their requests.
+PROFILE_KIND = "ClusterColocationProfile.config.koordinator.sh/v1alpha1"
+PROFILE = "fairway-batch"
 _IN_BATCH = {"cpu": BATCH_CPU, "memory": BATCH_MEMORY}
 # Each is a part of another resource of the node, and never more than that.
 PART_OF = {part: name for name, part in _IN_BATCH.items()}
@@ -35,6 +38,15 @@ def pods_in_batch(pods: Iterable[PodSet]) -> tuple[PodSet, ...]:
 def is_batch(requests: Mapping[str, int]) -> bool:
     """Whether any of it is out of what online pods leave."""
     return BATCH_CPU in requests or BATCH_MEMORY in requests
+
+
+def without_batch(amounts: Resources) -> Resources:
+    """The rest of what a node has."""
+    return (
+        amounts
+        if PART_OF.keys().isdisjoint(amounts)
+        else {name: amount for name, amount in amounts.items() if name not in PART_OF}
+    )
 
 
 def batch_pod_sets(work: Workload) -> tuple[str, ...]:

@@ -15,10 +15,12 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Offer(Struct, frozen=True):
-    """The kinds that a cluster serves now, and the ways in which room can be held there."""
+    """The kinds that a cluster serves now, the ways in which room can be held there, and whether it converts pods on
+    batch resources."""
 
     kinds: tuple[str, ...] = ()
     holds: tuple[str, ...] = ()
+    batch: bool = False
 
 
 class AgentMessages:

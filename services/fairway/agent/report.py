@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from fairway.agent.observe import Use, node_of, reserved_by, use_of
+from fairway.domain.batch_resources import without_batch
 from fairway.domain.resources import Resources
 from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import Node, Pods
@@ -40,6 +41,13 @@ class Seen:
         self._gone: set[str] = set()
         self._absent: dict[str, int] = {}
         self._unready: set[str] = set()
+        self._batch = False
+
+    def tell_batch(self, tell: bool) -> None:
+        """Whether the batch resources of nodes are told. Without it nobody is placed on them."""
+        if tell != self._batch:
+            self._batch = tell
+            self._changed |= self._nodes.keys()
 
     def node(self, name: str, manifest: dict[str, Any] | None) -> None:
         """A node as it is now; None: it is gone. ValidationError when the manifest is no Node."""
@@ -116,10 +124,13 @@ class Seen:
         return tuple(self._row(name) for name in names), gone
 
     def _row(self, name: str) -> Node:
+        node = self._nodes[name]
+        if not self._batch and (rest := without_batch(node.allocatable)) is not node.allocatable:
+            node = structs.replace(node, allocatable=rest)
         users = self._users.get(name)
         if users is None:
-            return self._nodes[name]
-        return structs.replace(self._nodes[name], used=dict(users.used), attempts=_claims(users))
+            return node
+        return structs.replace(node, used=dict(users.used), attempts=_claims(users))
 
     def stranded(self, now: int, grace: int) -> tuple[Strand, ...]:
         """Attempts with pods on nodes that have been away, not ready or not there at all, since `grace` before `now`

@@ -6,6 +6,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from fairway.agent.batch_profile import converts
 from fairway.agent.messages import AgentMessages, Offer
 from fairway.agent.report import Seen
 from fairway.agent.reservation_ways import ways
@@ -136,11 +137,13 @@ class Agent:
         try:
             served = await self._cluster.served()
             holds = await ways(self._cluster, self._settings.facts.reserve, self._clock.now())
+            batch = await converts(self._cluster)
         except (Unreachable, ClusterRefused) as error:
             self._lost(str(error))
             return False
-        if (offer := Offer(served, holds)) != self._offer:
+        if (offer := Offer(served, holds, batch)) != self._offer:
             self._offer = offer
+            self._seen.tell_batch(batch)
             self._due.beat()
         return True
 

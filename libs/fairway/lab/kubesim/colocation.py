@@ -4,13 +4,27 @@ and batch-memory (pkg/webhook/pod/mutating/cluster_colocation_profile.go of Koor
 Written apart from fairway.domain.batch_resources on purpose: a member counts for itself, so a mistake there shows here.
 """
 
+from collections.abc import Mapping
+
 from fairway.domain.resources import parse_quantity
 from fairway.lab.kubesim.api.errors import Json
 
 # What `fairway join` has a member's profile select.
 _SELECTED = {"fairway.io/batch-resources": "true"}
+# As a join makes it, in short.
+PROFILE: Json = {
+    "apiVersion": "config.koordinator.sh/v1alpha1",
+    "kind": "ClusterColocationProfile",
+    "metadata": {"name": "fairway-batch"},
+    "spec": {"selector": {"matchLabels": _SELECTED}, "qosClass": "BE"},
+}
 _PARTS = ("requests", "limits")
 _LISTS = ("initContainers", "containers")
+
+
+def listed(allocatable: Mapping[str, str]) -> bool:
+    """Whether a node has any."""
+    return "kubernetes.io/batch-cpu" in allocatable
 
 
 def admit(pod: Json) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from fairway.lab.kubesim import nodes
+from fairway.lab.kubesim import colocation, nodes
 from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.errors import ApiError, Json, no_such_path, not_found
 from fairway.lab.kubesim.api.metadata import Deletion
@@ -25,7 +25,15 @@ class Control:
     def add_nodes(self, group: nodes.NodeGroup) -> list[str]:
         """Adds the group's nodes; their names."""
         made = [self._api.create(self._resource("nodes"), "", node) for node in group.nodes()]
+        if colocation.listed(group.allocatable):
+            self._convert_pods()
         return [one.key.name for one in made]
+
+    def _convert_pods(self) -> None:
+        profiles = self._api.registry.of_kind("config.koordinator.sh/v1alpha1", "ClusterColocationProfile")
+        name = colocation.PROFILE["metadata"]["name"]
+        if profiles and not self._api.store.get(Key(profiles.storage, "", name)):
+            self._api.create(profiles, "", colocation.PROFILE)
 
     def remove_node(self, name: str) -> None:
         """The node goes, its pods with it, as after a machine was taken away."""

@@ -162,7 +162,9 @@ JOBS = (
     _kind("ray.io/v1", "RayJob", columns=_RAY_JOB),
     _kind("ray.io/v1", "RayCluster", columns=_RAY_CLUSTER),
 )
+# Of Koordinator.
+COLOCATION = (_kind("config.koordinator.sh/v1alpha1", "ClusterColocationProfile", namespaced=False, status=False),)
 
 POLICIES = tuple(kind for crd in definitions().values() for kind in of_crd(crd))
 
-EVERYTHING = (*CORE, *JOBS, *POLICIES)
+EVERYTHING = (*CORE, *JOBS, *COLOCATION, *POLICIES)
