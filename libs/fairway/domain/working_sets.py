@@ -49,5 +49,7 @@ class WorkingSets:
         return message.begun == self._begun
 
     def late(self, message: JobMessage, sequence: int) -> bool:
-        index = bisect_right(self._born, message.epoch)
-        return index < len(self._born) and late(message, sequence, self._born[index])
+        born = self._born
+        if not born or message.epoch >= born[-1]:
+            return False  # of the one in use, as most are
+        return late(message, sequence, born[bisect_right(born, message.epoch)])

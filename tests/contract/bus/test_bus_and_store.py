@@ -61,6 +61,19 @@ async def test_history_gives_the_past_in_order_and_then_the_present(bus: Bus) ->
     await live.aclose()  # type: ignore[attr-defined]  # an async generator
 
 
+async def test_history_of_many_subjects_leaves_out_all_others_and_ends_with_whatever_is_stored_last(bus: Bus) -> None:
+    """Of so many, what was not asked for is passed over by the reader and not by the server."""
+    names = [f"many{number}" for number in range(20)]
+    wanted = [f"fairway.job.queue.{name}" for name in names[:10]]
+    await bus.publish([said(name, number) for number in range(2) for name in names])
+    found = [(one.id, one.subject) async for one in bus.history("JOBS", wanted)]
+    assert found == [(f"{name}-{number}", f"fairway.job.queue.{name}") for number in range(2) for name in names[:10]]
+    await bus.publish([said(names[0], 2), said(names[15], 2)])
+    assert [one.id async for one in bus.history("JOBS", wanted)][-1] == f"{names[0]}-2"
+    await bus.publish([said(names[0], 3)])
+    assert [one.id async for one in bus.history("JOBS", wanted)][-1] == f"{names[0]}-3"
+
+
 async def test_history_of_the_newest_has_one_message_a_subject(bus: Bus) -> None:
     words = [
         Outgoing(f"newest-{n}", f"fairway.config.Queue.-.{name}", name.encode(), "x")

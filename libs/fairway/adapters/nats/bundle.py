@@ -87,10 +87,35 @@ def _joined(messages: list[Outgoing]) -> Outgoing:
     return Bundle(name, first.subject, data, first.kind, first.source, parts=parts, messages=tuple(messages))
 
 
-def delivered(one: Arrived) -> list[Delivery]:
-    """The messages of one arrival; a bundle that is none is one message, which its hearer will not understand
-    either, and so is one whose headers or subject cannot be read. None, if no stream has sent it."""
-    place = _place(one.reply)
+class StreamPlace(NamedTuple):
+    """What an acknowledgement's subject tells of its message: where it stands, which delivery of it this is, which of
+    its consumer's, when it was stored (ns), and how many wait behind it."""
+
+    stream: str
+    times: int
+    sequence: int
+    turn: int
+    time: int
+    left: int
+
+
+def place_of(reply: bytes) -> StreamPlace | None:
+    """Of `$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`, or the longer form
+    with domain and account behind `$JS.ACK` (ADR-15 of NATS); None of anything else."""
+    words = reply.split(b".")
+    at = 4 if len(words) < 11 else 6
+    try:
+        times, sequence, turn, time, left = map(int, words[at : at + 5])
+        return StreamPlace(words[at - 2].decode(), times, sequence, turn, time, left)
+    except ValueError:
+        return None
+
+
+def delivered(one: Arrived, place: StreamPlace | None = None) -> list[Delivery]:
+    """The messages of one arrival, at its place if that was read already; a bundle that is none is one message, which
+    its hearer will not understand either, and so is one whose headers or subject cannot be read. None, if no stream
+    has sent it."""
+    place = place or place_of(one.reply)
     if place is None:
         return []
     reply = one.reply.decode()
@@ -114,34 +139,9 @@ def delivered(one: Arrived) -> list[Delivery]:
     ]
 
 
-class _Place(NamedTuple):
-    """What an acknowledgement's subject tells of its message: where it stands, which delivery of it this is, which of
-    its consumer's, when it was stored (ns), and how many wait behind it."""
-
-    stream: str
-    times: int
-    sequence: int
-    turn: int
-    time: int
-    left: int
-
-
-def _place(reply: bytes) -> _Place | None:
-    """Of `$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`, or the longer form
-    with domain and account behind `$JS.ACK` (ADR-15 of NATS); None of anything else."""
-    words = reply.split(b".")
-    at = 4 if len(words) < 11 else 6
-    try:
-        times, sequence, turn, time, left = map(int, words[at : at + 5])
-        return _Place(words[at - 2].decode(), times, sequence, turn, time, left)
-    except ValueError:
-        return None
-
-
-def turn(reply: bytes) -> int:
-    """Which delivery of its consumer this is: 1 for the first, 0 for what is none."""
-    place = _place(reply)
-    return place.turn if place else 0
+def passed_over(place: StreamPlace) -> list[Delivery]:
+    """In place of the messages of one arrival, for who wants none of them: where it stands, and no subject."""
+    return [Delivery("", "", b"", place.sequence, place.times, place.left)]
 
 
 def messages(headers: bytes, data: bytes) -> list[bytes]:

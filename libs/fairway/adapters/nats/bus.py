@@ -18,7 +18,7 @@ from nats.js.errors import NotFoundError
 from fairway.adapters.logins import LoginFile
 from fairway.adapters.nats import provisioning
 from fairway.adapters.nats.connection import leave, wire
-from fairway.adapters.nats.consumer import NatsSource
+from fairway.adapters.nats.consumer import NatsSource, Wanted
 from fairway.adapters.nats.credit import Budget
 from fairway.adapters.nats.headers import Guarded
 from fairway.adapters.nats.history import HistoryQuery, told
@@ -163,7 +163,7 @@ class NatsBus:
         asked = HistoryQuery(stream, subjects, 1, live=False, last=False, since=at)
         return told(asked, self._past._pass, self._past._leave)
 
-    async def _pass(self, stream: str, config: ConsumerConfig) -> tuple[NatsSource, int]:
+    async def _pass(self, stream: str, config: ConsumerConfig, wanted: Wanted | None) -> tuple[NatsSource, int]:
         share = await self._budget.seat()
         try:
             info = await self._consumer(stream, config)
@@ -174,7 +174,7 @@ class NatsBus:
         pending = info.num_pending or 0
         self._sources.append(source)
         try:
-            await source.open(singly=bool(pending) and config.deliver_policy is DeliverPolicy.LAST_PER_SUBJECT)
+            await source.open(bool(pending) and config.deliver_policy is DeliverPolicy.LAST_PER_SUBJECT, wanted)
         except BaseException:
             self._sources.remove(source)
             raise

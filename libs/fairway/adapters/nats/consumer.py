@@ -4,7 +4,7 @@ one that passes, of which nothing is acknowledged."""
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import nats.errors
@@ -12,11 +12,14 @@ from msgspec import Struct
 from nats.aio.client import Client
 
 from fairway.adapters.nats.answers import Answers
-from fairway.adapters.nats.bundle import delivered, turn
+from fairway.adapters.nats.bundle import StreamPlace, delivered, passed_over, place_of
 from fairway.adapters.nats.connection import Arrived, Close, Wire
 from fairway.adapters.nats.credit import HEARTBEAT_S, Budget, Credit
 from fairway.adapters.nats.pull_requests import PullRequests
 from fairway.runtime.ports import Delivery, Unreachable
+
+# Whether somebody wants what is said on a subject.
+Wanted = Callable[[bytes], bool]
 
 
 class Gap(Exception):
@@ -25,12 +28,16 @@ class Gap(Exception):
 
 class _Passing(Struct):
     """Of a consumer that passes: how far its count has come, with the last message that arrived. What did not arrive
-    (`gap`), or that it is gone (`lost`), ends it."""
+    (`gap`), or that it is gone (`lost`), ends it. Whose subject is not `wanted` is passed over, if it says that."""
 
     stream: str
+    wanted: Wanted | None = None
     turn: int = 0
     gap: str = ""
     lost: bool = False
+
+    def passes_over(self, subject: bytes) -> bool:
+        return self.wanted is not None and not self.wanted(subject)
 
     def check(self) -> None:
         if self.gap:
@@ -70,9 +77,12 @@ class NatsSource:
         self._moved = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def open(self, singly: bool = False) -> None:
-        """It is closed again when this raises."""
+    async def open(self, singly: bool = False, wanted: Wanted | None = None) -> None:
+        """It is closed again when this raises. One that passes can leave all but `wanted` subjects out: of those only
+        the places are told."""
         self._credit.singly = singly
+        if self._passing is not None:
+            self._passing.wanted = wanted
         try:
             await self._requests.open(self._received)
             self._keep(self._watch())
@@ -141,10 +151,12 @@ class NatsSource:
         self._requests.answered()
         for one in arrived:
             if one.reply.startswith(b"$JS.ACK"):
-                if not (came := delivered(one)):
+                if (place := place_of(one.reply)) is None:
                     continue  # no stream's: whoever knows this inbox can write to it
-                if not self._next_is(one):
+                if not self._next_is(one, place):
                     return
+                skip = self._passing is not None and self._passing.passes_over(one.subject)
+                came = passed_over(place) if skip else delivered(one, place)
                 self._credit.came(_size(one), came)
                 self._buffer += came
             elif (status := one.status) and status != "100" and b"Batch Completed" not in one.headers:
@@ -156,14 +168,14 @@ class NatsSource:
             if not self._credit.asked:
                 self._keep(self._pull())
 
-    def _next_is(self, one: Arrived) -> bool:
+    def _next_is(self, one: Arrived, place: StreamPlace) -> bool:
         """Whether this message may be taken. A durable consumer's needs an answer; any other's follows the last."""
         passing = self._passing
         if passing is None:
             self._answers.due[one.reply.decode()] = None
             return True
-        if not passing.gap and (came := turn(one.reply)) != passing.turn + 1:
-            self._missed(passing, f"message {came} of the consumer came after {passing.turn}")
+        if not passing.gap and place.turn != passing.turn + 1:
+            self._missed(passing, f"message {place.turn} of the consumer came after {passing.turn}")
         passing.turn += 1
         return not passing.gap
 

@@ -3,20 +3,24 @@ twice, and the reader sees for himself that none is missing (as the ordered cons
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import structlog
 from msgspec import Struct
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-from fairway.adapters.nats.consumer import Gap, NatsSource
+from fairway.adapters.nats.consumer import Gap, NatsSource, Wanted
 from fairway.runtime.ports import Delivery
-from fairway.wire.subjects import STREAMS
+from fairway.wire.subjects import STREAMS, matches
 
 log = structlog.get_logger()
 # Opens a passing consumer, and says how many messages are before it.
-Open = Callable[[str, ConsumerConfig], Awaitable[tuple[NatsSource, int]]]
+Open = Callable[[str, ConsumerConfig, Wanted | None], Awaitable[tuple[NatsSource, int]]]
 Close = Callable[[NatsSource], Awaitable[None]]
 _MOST = 1_000
+# To look for more subjects than these costs the server more than to send it all: what was not asked for is passed over
+# here (docs/performance.md, of a rebuild).
+_MOST_FILTERS = 8
 # Of each subject they keep the newest message only: all of them are read as fast as any others.
 _ALL_NEWEST = frozenset(one.name for one in STREAMS if one.per_subject == 1)
 
@@ -31,12 +35,26 @@ class HistoryQuery(Struct, frozen=True):
     last: bool
     since: int = 0
 
+    @property
+    def wanted(self) -> Wanted | None:
+        """Which messages are passed over here, and not by the server: none, while there is something to wait for."""
+        if len(self.subjects) <= _MOST_FILTERS or self.live or self.last:
+            return None
+        patterns = self.subjects
+
+        @lru_cache(4096)
+        def wanted(subject: bytes) -> bool:
+            text = subject.decode(errors="backslashreplace")
+            return any(matches(pattern, text) for pattern in patterns)
+
+        return wanted
+
     def consumer(self, after: int, past: bool) -> ConsumerConfig:
         """For what stands behind sequence `after`. The newest of each subject are all given again, for a server cannot
         begin among them; and once they have been told, what follows is not the newest of each but all of it."""
         newest = self.last and past and self.stream not in _ALL_NEWEST
         config = ConsumerConfig(
-            filter_subjects=list(self.subjects) or None,
+            filter_subjects=None if self.wanted else list(self.subjects) or None,
             ack_policy=AckPolicy.NONE,
             mem_storage=True,
             inactive_threshold=60,
@@ -58,7 +76,7 @@ async def told(asked: HistoryQuery, open: Open, close: Close) -> AsyncGenerator[
     after = asked.start - 1
     past = True
     while past or asked.live:
-        source, pending = await open(asked.stream, asked.consumer(after, past))
+        source, pending = await open(asked.stream, asked.consumer(after, past), asked.wanted)
         known = after
         try:
             if past and not pending:
@@ -68,7 +86,7 @@ async def told(asked: HistoryQuery, open: Open, close: Close) -> AsyncGenerator[
             while past or asked.live:
                 for delivery in await source.batch(_MOST):
                     after = max(after, delivery.sequence)
-                    if delivery.sequence > known:
+                    if delivery.sequence > known and delivery.subject:
                         yield delivery
                     if past and delivery.left == 0:
                         past = False

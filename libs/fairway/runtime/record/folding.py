@@ -1,14 +1,16 @@
 """Jobs folded from the record, and the rows that a store holds of them."""
 
+from collections.abc import Callable
 from typing import Union, get_args
 
 import msgspec
+from msgspec import Raw
 
 from fairway.domain import decision
 from fairway.domain.events import name_key, row_of
 from fairway.domain.fold import fold
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job
-from fairway.domain.quota.charge import Share
+from fairway.domain.quota.charge import Share, quota_key
 from fairway.domain.reservations import Hold
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
@@ -56,8 +58,11 @@ class Working(msgspec.Struct):
         self.rows.setdefault(table, {})[key] = (rev, _encode(value))
 
     def charge(self, share: Share) -> None:
-        for one in share.adds():
-            self.quota[one.key] = self.quota.get(one.key, 0) + one.amount
+        amounts = [(name, amount) for name, amount in share.charge.items() if amount]
+        for node in share.path:
+            for name, amount in amounts:
+                key = quota_key(node, name)
+                self.quota[key] = self.quota.get(key, 0) + amount
 
 
 class Folding:
@@ -79,37 +84,31 @@ class Folding:
         if self._sets.late(message, sequence) or (subject and not in_place(subject, message)):
             return
         if isinstance(message, _Placed):
-            if not self._others(message):
+            if not _others(self._jobs.get(message.job), message):
                 self._records.setdefault(message.job, {})[message.rev] = data
             message = message.placed()
         self.hear(message)
-        job = self._jobs.get(message.job)
-        if job is not None and job.ended:
-            self._records.pop(message.job, None)
+        if message.job in self._records:
+            job = self._jobs.get(message.job)
+            if job is not None and job.ended:
+                del self._records[message.job]
 
     def working_set(self, jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Working:
         """What the store holds of these jobs, with the whole record of each placement."""
-        working = working_set(jobs, quota)
-        for name in working.rows.get(decision.PLACED, ()):
-            working.rows[decision.PLACED][name] = (1, self._record(name))
-        return working
+        return working_set(jobs, quota, self._record)
 
-    def _record(self, name: str) -> bytes:
+    def _record(self, job: Job) -> Raw:
         """What was said when this job was placed where it is, without the epoch: the live row is written before it is
         known what the outbox stamps on the message."""
-        placed = self._jobs[name].placed
+        placed = job.placed
         assert placed is not None, "it is asked of jobs that are placed"
-        data = self._records[name][placed.rev]
-        return data.replace(b'"epoch":%d,' % placed.epoch, b"", 1) if placed.epoch else data
-
-    def _others(self, message: wire.JobMessage) -> bool:
-        """Whether it speaks of another tenant's job."""
-        job = self._jobs.get(message.job)
-        return job is not None and job.tenant != message.tenant
+        data = self._records[job.id][placed.rev]
+        return Raw(data.replace(b'"epoch":%d,' % placed.epoch, b"", 1) if placed.epoch else data)
 
     def hear(self, message: wire.JobMessage) -> None:
-        rev = self._rev(message.job)
-        if message.rev <= rev or self._others(message):
+        job = self._jobs.get(message.job)
+        rev = job.rev if job is not None else 0
+        if message.rev <= rev or _others(job, message):
             return  # a command, or said before, or somebody else's word
         if message.rev == rev + 1 and message.job not in self._early:
             self._fold(message)
@@ -136,7 +135,7 @@ class Folding:
             self._jobs[message.job] = self._after(job, message)
         except IllegalMove:
             return
-        if MOVES.get(type(message), ((), None))[1] is not None:
+        if self._unsure and MOVES.get(type(message), ((), None))[1] is not None:
             self._unsure.discard(message.job)
 
     def _after(self, job: Job | None, message: wire.JobMessage) -> Job:
@@ -155,13 +154,24 @@ class Folding:
         return self._jobs
 
 
-def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Working:
-    """What the store holds of these jobs; the use of quota is added to `quota`."""
+def _placed(job: Job) -> object:
+    return job.placed
+
+
+def _others(job: Job | None, message: wire.JobMessage) -> bool:
+    """Whether it speaks of another tenant's job."""
+    return job is not None and job.tenant != message.tenant
+
+
+def working_set(
+    jobs: dict[str, Job], quota: dict[str, int] | None = None, record: Callable[[Job], object] = _placed
+) -> Working:
+    """What the store holds of these jobs; the use of quota is added to `quota`. `record` is that of a placement."""
     working = Working(rows={}, quota={} if quota is None else quota)
     for job in jobs.values():
         working.put(decision.JOBS, job.id, row_of(job), job.rev)
         if job.placed is not None and not job.ended:
-            working.put(decision.PLACED, job.id, job.placed)
+            working.put(decision.PLACED, job.id, record(job))
         if job.spec is None:
             continue
         if job.spec.client and job.submitted_as:

@@ -18,15 +18,15 @@ from fairway.domain.working_sets import WorkingSets
 from fairway.runtime.ports import Bus, Outgoing, Store, Unreachable
 from fairway.runtime.record.folding import Folding
 from fairway.runtime.record.working_sets import rebuild_of
+from fairway.wire import flow, subjects
 from fairway.wire import jobs as wire
-from fairway.wire import subjects
 
 _encode = msgspec.json.Encoder().encode
 
 
 # Of what changes a job: manifests as they were submitted are most of the record's bytes, and change none.
 _KINDS: tuple[type[wire.JobMessage], ...] = (wire.Admitted, *MOVES)
-_FOLDED = frozenset(kind.verb for kind in _KINDS)
+_FOLDED = flow.filters(*_KINDS)
 # Events, or jobs, after which others get their turn: among them whoever renews the lock of this very rebuild.
 _TURN = 200
 # So many pieces of jobs are on their way to the store while the next one is made ready.
@@ -39,13 +39,10 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
     born, sets = await _begun(bus, owner, number)
     folding = Folding(sets)
     heard = 0
-    # All of it: to pass messages over costs the server more than to send them (docs/performance.md).
-    async for delivery in bus.history(subjects.JOBS):
+    async for delivery in bus.history(subjects.JOBS, _FOLDED):
         heard += 1
         if heard % _TURN == 0:
             await asyncio.sleep(0)
-        if delivery.subject.split(".", 3)[2] not in _FOLDED:
-            continue
         try:
             folding.read(delivery.data, delivery.sequence, delivery.subject)
         except msgspec.DecodeError:
@@ -65,7 +62,8 @@ async def rebuild(bus: Bus, store: Store, owner: str, number: int = 1) -> int:
 async def _filled(store: Store, folding: Folding, jobs: dict[str, Job]) -> dict[str, int]:
     """Loads the rows of these jobs; the use of quota that they make together."""
     quota: dict[str, int] = {}
-    left = iter(jobs.items())
+    # Those of a cluster one after the other: a piece of jobs is then rows of one ledger or two, not of all.
+    left = iter(sorted(jobs.items(), key=_where))
     room = asyncio.Semaphore(_LOADS)
 
     async def load(rows: dict[str, dict[str, tuple[int, bytes]]]) -> None:
@@ -81,6 +79,12 @@ async def _filled(store: Store, folding: Folding, jobs: dict[str, Job]) -> dict[
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return quota
+
+
+def _where(item: tuple[str, Job]) -> str:
+    """The cluster of its newest attempt."""
+    attempts = item[1].attempts
+    return attempts[-1].cluster if attempts else ""
 
 
 def _said(message: wire.Rebuild, number: int) -> Outgoing:
