@@ -229,6 +229,12 @@ class Inbox:
             batch += self._line.get_nowait()
         return [one for one in batch if not self.outdated(one)]
 
+    def wake(self) -> None:
+        """Whoever waits for the next batch is given one with nothing in it. A service begins anew when its working set
+        is lost, and not with the next message: what it has to read then is read while the others read theirs."""
+        if self._line.empty():
+            self._line.put_nowait([])
+
     def ack(self, items: Sequence[Item]) -> None:
         by_source: dict[int, tuple[Source, list[Delivery]]] = {}
         for item in items:

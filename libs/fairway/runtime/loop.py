@@ -62,7 +62,7 @@ class Loop:
         async with asyncio.TaskGroup() as group:
             self._tasks.group = group
             self._listen()
-            group.create_task(vital("loop: outbox.sweep", self.outbox.sweep()))
+            group.create_task(vital("loop: outbox.sweep", self.outbox.sweep(self.inbox.wake)))
             if self.service.recording is not None:
                 group.create_task(vital("loop: recording", self.service.recording.run(self.inbox)))
             if self.service.single:
@@ -112,9 +112,12 @@ class Loop:
         return True
 
     async def _insist(self, batch: Sequence[Item]) -> None:
-        """Handles a batch, however often it takes: what is in hand is never dropped, unless another has the lease."""
+        """Handles a batch, however often it takes: what is in hand is never dropped, unless another has the lease. With
+        an empty one it is looked whether the store is still the one that was opened."""
         plans = await self._unhandled.decoded(batch)
-        while plans or self._to_confirm:
+        to_look = not batch
+        while plans or to_look or self._to_confirm:
+            to_look = False
             try:
                 plans = await self._round(plans) if plans else await self._confirm()
                 self.opening.works = True

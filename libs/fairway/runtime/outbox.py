@@ -100,8 +100,9 @@ class Outbox:
         """Says what other instances have committed and perhaps not said, without waiting whether they still will."""
         await self._republish({key: data for key, data in (await self._entries()).items() if key not in self._done})
 
-    async def sweep(self) -> None:
-        """Publishes entries that were there a whole sweep ago, and this instance's last ones when all is quiet."""
+    async def sweep(self, lost: Callable[[], None]) -> None:
+        """Publishes entries that were there a whole sweep ago, and this instance's last ones when all is quiet. Calls
+        `lost` when the working set is not the one that was opened."""
         while True:
             await self._world.clock.sleep(_SWEEP_S * self._world.pace)
             try:
@@ -113,6 +114,8 @@ class Outbox:
             except (Unreachable, StoreWiped) as error:
                 self._seen = set()
                 self.reached = isinstance(error, StoreWiped)
+                if self.reached:
+                    lost()
 
     async def _entries(self) -> dict[str, bytes]:
         found = await self._world.store.read(Wanted(whole=(self._table,)))

@@ -8,6 +8,7 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.ports import ReadRows, StoreWiped, Unreachable, Wanted, World
+from tests.spec.runtime.test_loop import Memory, bench
 from tests.support.memory.clock import ManualClock
 
 
@@ -24,13 +25,29 @@ async def test_who_sweeps_its_outbox_knows_whether_the_store_answers(
     await store.finish_rebuild("e")
     await store.open()
     outbox = Outbox("s", World(bus=MemoryBus(clock), store=store, clock=clock, owner="o"))
-    sweeping = asyncio.create_task(outbox.sweep())
+    told: list[str] = []
+    sweeping = asyncio.create_task(outbox.sweep(lambda: told.append("lost")))
     await clock.advance(2)
-    assert outbox.reached
+    assert outbox.reached and not told
     with monkeypatch.context() as patch:
         patch.setattr(MemoryStore, "read", troubled)
         await clock.advance(2)
         assert outbox.reached is reached
+        assert set(told) == ({"lost"} if trouble is StoreWiped else set())
     await clock.advance(2)
     assert outbox.reached
     sweeping.cancel()
+
+
+async def test_who_has_nothing_to_do_begins_anew_when_the_store_is_lost_and_does_not_wait_for_a_message() -> None:
+    async with bench() as one:
+        await one.clock.advance(5)
+        begun = Memory.opens
+        one.store.wipe()
+        assert not await one.store.beside().open()
+        await one.clock.advance(5)
+        assert await one.store.beside().open(), "it was rebuilt, and nobody has said anything"
+        assert Memory.opens > begun
+        again = Memory.opens
+        await one.clock.advance(5)
+        assert Memory.opens == again
