@@ -5,13 +5,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from fairway.domain import decision
+from fairway.queue.memory import QueueMemory
 from fairway.reserver import service as reserver
 from fairway.reserver.view import Expire
 from fairway.runtime.ports import ReadRows, Row
 from fairway.runtime.views.settings import Catalog
 from fairway.watcher import memory as watcher
 from fairway.watcher.missing import Late
-from tests.spec.builders.lives import T0, S, dispatched, reserved
+from tests.spec.builders.lives import T0, S, dequeued, dispatched, placed, queued, reserved, running
 from tests.spec.builders.views import told
 
 NOW = T0 + 3_600 * S
@@ -43,3 +45,18 @@ def test_jobs_that_should_have_started_are_looked_at_in_turn(monkeypatch: pytest
     view._deadlines = {"a": 0, "b": 0}
     seen = [asked(view, Late(), dispatched()) for _ in range(2)]
     assert seen == [["a"], ["b"]]
+
+
+def test_of_all_live_jobs_those_in_their_clusters_are_none_of_the_queues_business() -> None:
+    """After a rebuild nearly all are there, and their rows are not decoded whole."""
+    lives = {"a": queued(), "b": dequeued(), "c": placed(), "d": running(), "e": reserved()}
+    memory = QueueMemory(Catalog())
+    wanted = memory.first(None)
+    assert wanted is not None and wanted.whole == (decision.LIVE,)
+    wanted = memory.first(ReadRows(whole={decision.LIVE: {name: Row(1, b'""') for name in lives}}))
+    assert wanted is not None and wanted.rows == {decision.JOBS: list(lives)}
+    rows = {(decision.JOBS, name): Row(one.now.rev, job_row(one, name)) for name, one in lives.items()}
+    assert memory.first(ReadRows(rows=rows)) is None
+    assert memory.queued.entries["a"].job.attempt == lives["a"].now.attempt
+    on_the_way = sorted(name for places in memory.queued.flying.values() for name in places)
+    assert (list(memory.queued.entries), on_the_way) == (["a"], ["b", "c"])
