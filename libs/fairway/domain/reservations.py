@@ -54,6 +54,8 @@ def holds_of(key: str, hold: Hold | None, nodes: Mapping[str, Node]) -> dict[str
             taken[name] = dict(pods.requests)
             for pod_set, count in pods.counts.items():
                 seen.setdefault(pod_set, {})[name] = count
+    if hold is not None and not seen:
+        return _as_planned(hold)  # as of nearly all after a rebuild
     planned = _by_pod_set(hold.slots if hold else ())
     # Pods that do not say which pod set they are of take the place of any that is still missing.
     nameless = sum(sum(counts.values()) for name, counts in seen.items() if name not in planned)
@@ -66,6 +68,15 @@ def holds_of(key: str, hold: Hold | None, nodes: Mapping[str, Node]) -> dict[str
             if keep > 0:
                 missing -= keep
                 taken[slot.node] = add(taken.get(slot.node, {}), scale(hold.requests.get(pod_set, {}), keep))
+    return taken
+
+
+def _as_planned(hold: Hold) -> dict[str, Resources]:
+    taken: dict[str, Resources] = {}
+    for slot in hold.slots:
+        if slot.count > 0:
+            more = scale(hold.requests.get(slot.pods, {}), slot.count)
+            taken[slot.node] = add(taken[slot.node], more) if slot.node in taken else more
     return taken
 
 

@@ -14,7 +14,8 @@ from fairway.reserver.report_checks import believed, said, sound, to_confirm
 from fairway.wire import fleet
 from fairway.wire.capacity import ClusterInfo, Node
 
-# Agents that could not be asked, because the bus was away, are asked again after this long.
+# Agents that could not be asked, because the bus was away, are asked again after this long; so are those that were
+# asked, if what they say then still shows that they have not heard it.
 _ASK_AGAIN_MS = 1_000
 # A cluster heard of after this long may take jobs that were told its capacity is stale.
 _SILENT_MS = 20_000
@@ -56,16 +57,22 @@ def take_report(view: Capacity, heard: Heard[object], told: fleet.Report, now: i
         return NOTHING  # of an agent that was there before the present one
     if not report.full:
         if to_confirm(info, facts) and not heard.outcomes:
-            return Decision(calls=(Call("resync", report.cluster, "", 0),))
+            return _ask(view, report.cluster, now)
         if info.epoch == report.epoch and report.sequence <= info.sequence:
             return NOTHING
         if info.epoch != report.epoch or report.sequence != info.sequence + 1:
-            if heard.outcomes:
-                return NOTHING
-            return Decision(calls=(Call("resync", report.cluster, "", 0),))
+            return NOTHING if heard.outcomes else _ask(view, report.cluster, now)
     elif info.epoch == report.epoch and report.sequence <= info.sequence:
         return NOTHING
     return Decision((_report_step(view, heard, report, info, now),))
+
+
+def _ask(view: Capacity, cluster: str, now: int) -> Decision:
+    """Its agent is asked for everything. What it says before it has heard that is passed over: each further question
+    would have it say everything once more."""
+    if (asked := view.asked.get(cluster)) is not None and now < asked + _ASK_AGAIN_MS:
+        return NOTHING
+    return Decision(calls=(Call("resync", cluster, "", 0),))
 
 
 def _seen_at(heard: Heard[object], now: int) -> int:
@@ -79,8 +86,8 @@ def _report_step(view: Capacity, heard: Heard[object], report: fleet.Report, inf
     report, size = believed(report, before, info, view.facts.get(cluster), now)
     ledger = view.ledger.get(cluster, {})
     after, rows = _merged(before, report, ledger)
-    keys = _attempts(rows, before) | _planned_on({node.name for node in rows if node.name not in before}, ledger)
-    keys |= set(ledger) if report.full else set()
+    new = {node.name for node in rows if node.name not in before}
+    keys = _attempts(rows, before) | (set(ledger) if report.full else _planned_on(new, ledger))
     changed = {
         write.key: write for write in node_writes(view, cluster, after, {key: ledger.get(key) for key in sorted(keys)})
     }

@@ -15,13 +15,16 @@ from fairway.wire.capacity import Node
 
 
 class Capacity(Protocol):
-    """`members` are the clusters of the fleet by name, reported or not."""
+    """`members` are the clusters of the fleet by name, reported or not; `asked` is when each agent was asked for
+    everything."""
 
     clusters: Fleet
     ledger: dict[str, dict[str, Hold]]
     row_revs: dict[tuple[str, str], int]
     freed: Mapping[str, int]
 
+    @property
+    def asked(self) -> Mapping[str, int]: ...
     @property
     def facts(self) -> Mapping[str, Facts]: ...
     @property

@@ -7,7 +7,7 @@ from itertools import islice
 import msgspec
 
 from fairway.domain import decision
-from fairway.domain.decision import Call, Heard, Outcome, Put
+from fairway.domain.decision import Call, Decision, Heard, Outcome, Put
 from fairway.domain.job import State
 from fairway.domain.reservations import Hold
 from fairway.reserver.decide import SERVICE, Hears, OfJobs, decide
@@ -29,6 +29,7 @@ _EXPIRE_EVERY_MS = 2_000
 _PIECE = 1_000
 # What is remembered beside the rows.
 _EXPIRING = "expiring"
+_ASKED = "asked"
 
 
 class ReserverMemory(FleetMemory):
@@ -40,6 +41,7 @@ class ReserverMemory(FleetMemory):
         super().__init__()
         self._catalog = catalog
         self._expiring: dict[str, int] = {}
+        self.asked: dict[str, int] = {}
 
     @property
     def members(self) -> Iterable[str]:
@@ -56,6 +58,7 @@ class ReserverMemory(FleetMemory):
     def begin(self) -> None:
         super().begin()
         self._expiring.clear()
+        self.asked.clear()
 
     def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
@@ -75,6 +78,10 @@ class ReserverMemory(FleetMemory):
                     # Behind the others: those of a cluster that is away stay, and must not keep the rest unseen.
                     self._expiring[key] = until
 
+    def make_up(self, heard: Heard[object], decided: Decision, now: int) -> Decision:
+        self.asked.update((call.cluster, now) for call in decided.calls)
+        return super().make_up(heard, decided, now)
+
     def _set_row(self, table: str, key: str, row: Row | None) -> None:
         super()._set_row(table, key, row)
         kind, _, cluster = table.partition("/")
@@ -88,11 +95,14 @@ class ReserverMemory(FleetMemory):
     def remembered(self) -> Iterable[Remembered]:
         yield from super().remembered()
         yield from (Remembered(_EXPIRING, key, until) for key, until in self._expiring.items())
+        yield from (Remembered(_ASKED, cluster, at) for cluster, at in self.asked.items())
 
     def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
         if table == _EXPIRING:
             self._expiring.pop(key, None)  # in the order in which they are looked at
             self._expiring[key] = msgspec.json.decode(data, type=int)
+        elif table == _ASKED:
+            self.asked[key] = msgspec.json.decode(data, type=int)
         else:
             super().recall(table, key, rev, data)
 

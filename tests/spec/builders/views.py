@@ -62,6 +62,7 @@ class Given:
     ledger: dict[str, dict[str, Hold]] = field(default_factory=dict)
     row_revs: dict[tuple[str, str], int] = field(default_factory=dict)
     members: tuple[str, ...] = ()
+    asked: dict[str, int] = field(default_factory=dict)
     facts: dict[str, Facts] = field(default_factory=dict)
     left: tuple[str, ...] = ()
     overdue: list[str] = field(default_factory=list)

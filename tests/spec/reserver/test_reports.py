@@ -53,6 +53,16 @@ def test_reports_in_and_out_of_order(said: Report, taken: bool, asks: bool) -> N
         assert decide(known(node("n1")), told(said, outcomes=done), NOW) == NOTHING
 
 
+@pytest.mark.parametrize(("ago", "asks"), [(0, False), (999, False), (1_000, True)])
+def test_an_agent_that_was_asked_a_moment_ago_is_not_asked_by_the_next_report_that_it_had_said_before(
+    ago: int, asks: bool
+) -> None:
+    """Else it says everything once more for each of them: of a store that was wiped they wait in a line."""
+    view = known(node("n1"), asked={"c1": NOW - ago})
+    assert decide(view, told(report(sequence=7)), NOW).calls == (RESYNC if asks else ())
+    assert decide(view, told(report(cluster="c9", sequence=1)), NOW).calls, "another one was not asked"
+
+
 @pytest.mark.parametrize("said", [report(left=True, epoch="", sequence=0), report(), report(node("n2"), full=True)])
 def test_of_a_cluster_that_has_left_nothing_is_kept_whatever_its_agent_goes_on_to_say(said: Report) -> None:
     view = known(node("n1"), left=("c1",))

@@ -80,12 +80,12 @@ class FleetMemory(JobsMemory[object]):
         super().take(found, heard, now)
         self._release_taken_up()
         self.freed = found.counters.get(decision.FREED, {})
-        self.version = found.version
         for table, key in self._doubtful:
             self._set_row(table, key, found.rows.get((table, key)))
         self._doubtful = {}
         for table, key, row in found.changes:
             self._set_row(table, key, row)
+        self.version = found.version
         self._forget_old(now)
 
     def _set_row(self, table: str, key: str, row: Row | None) -> None:
@@ -97,9 +97,13 @@ class FleetMemory(JobsMemory[object]):
         if kind == "nodes":
             self.set_node(cluster, key, row_cache.NODES.value(table, key, row.data) if row else None)
         elif kind == "ledger":
-            self._set_hold(cluster, key, row_cache.HOLDS.value(table, key, row.data) if row else None)
+            self._set_hold(cluster, key, self._hold(table, key, row) if row else None)
         elif kind == decision.CLUSTERS:
             self._set_info(key, _info(row.data) if row else None)
+
+    def _hold(self, table: str, key: str, row: Row) -> Hold:
+        """What the whole ledger says is not remembered row by row: that would push out all that is in use."""
+        return row_cache.HOLDS.value(table, key, row.data) if self.version else row_cache.HOLDS.passing(row.data)
 
     def cluster(self, name: str) -> ClusterView:
         """The index of a cluster; one that has not reported yet is known by name only."""

@@ -42,6 +42,10 @@ class Rows(Generic[T]):
         self.met(table, key, data, value)
         return value
 
+    def passing(self, data: bytes) -> T:
+        """What these bytes say, and not remembered: of a whole table, which would push out all that is known."""
+        return self._decode(data)
+
     def says(self, table: str, key: str, data: bytes, value: object) -> bool:
         """Whether it is known that these bytes say this very value."""
         known = self._known.get((table, key))
