@@ -14,7 +14,6 @@ from fairway.adapters.kubernetes.namespaces import ACCOUNT, TENANT_ROLE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import HOME, RESTRICTED
 from fairway.join import member_policies
-from fairway.propagator.held_room import PAUSE
 from fairway.runtime.views.members import NO_FACTS, Facts
 from fairway.wire.capacity import AUTO, PLACEHOLDERS, RESERVATIONS
 from fairway.workloads.kinds.registry import KINDS
@@ -177,8 +176,7 @@ def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
             job_resources(),
             part_resources(),
             changed_in_place(),
-            facts.max_pod_security,
-            facts.placeholder_image or PAUSE,
+            facts,
         ),
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
         _role("ClusterRole", tenants, in_tenants(facts.reserve, facts.mode)),
