@@ -11,6 +11,7 @@ import yaml
 from msgspec import Struct
 
 from fairway.adapters.kubernetes.namespaces import ACCOUNT, TENANT_ROLE
+from fairway.domain.batch_resources import PROFILE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import HOME, RESTRICTED
 from fairway.join import member_policies
@@ -55,6 +56,13 @@ _GENERAL = (
         "scheduling.k8s.io", ("priorityclasses",), ("create",), "a job's PriorityClass is made where it is missing"
     ),
     MemberRight("scheduling.volcano.sh", ("queues",), ("create",), "a Volcano Job's queue is made where it is missing"),
+    MemberRight(
+        "config.koordinator.sh",
+        ("clustercolocationprofiles",),
+        ("get",),
+        "whether pods on batch resources are converted there",
+        (PROFILE,),
+    ),
 )
 
 

@@ -12,6 +12,7 @@ import pytest_asyncio
 from fairway.adapters.kubernetes.admin import Admin
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.kubernetes.kubeconfig import read
+from fairway.agent.batch_profile import converts
 from fairway.client.failure import Failure
 from fairway.join import join
 from fairway.join.batch_resources.member import clear
@@ -20,6 +21,7 @@ from fairway.lab.kubereal.build import tools
 from fairway.lab.kubereal.control_plane import Planes, Spec, member
 from fairway.runtime.views.members import Facts
 from fairway.watcher.edits import edits
+from fairway.workloads.member_copy import BATCH_LABELS
 from tests.kubernetes.rights.thefts import HOME, OURS, PODS, SEAL, job
 from tests.kubernetes.support.fleet import Api, until
 from tests.kubernetes.support.koord import only_its_webhook
@@ -29,11 +31,6 @@ CLASSES = "scheduling.k8s.io/v1/priorityclasses"
 CLASS = f"{CLASSES}/fairway-batch"
 PROFILES = "config.koordinator.sh/v1alpha1/clustercolocationprofiles"
 PROFILE = f"{PROFILES}/fairway-batch"
-BATCH = {
-    "fairway.io/batch-resources": "true",
-    "koordinator.sh/qosClass": "BE",
-    "koordinator.sh/priority-class": "koord-batch",
-}
 SELECTOR = {"matchLabels": {"fairway.io/batch-resources": "true"}}
 ONE = {"cpu": "1", "memory": "1Gi"}
 
@@ -122,6 +119,7 @@ async def pods_of_copies_are_converted_there(fleet: Fleet) -> None:
     """By the webhook, which changes what Fairway applied; its account's policies let it."""
     account = await fleet.account()
     try:
+        assert await converts(account), "its agent may see that they are"
         await account.apply("Job.batch/v1", batch_job())
         until(lambda: fleet.north.get("v1/namespaces/team/serviceaccounts/default"), "pods can be made in team")
         await account.apply("Pod.v1", single())
@@ -162,12 +160,12 @@ def containers() -> Json:
 
 def batch_job() -> Json:
     made = job("team")
-    made["spec"] = {"suspend": False, "template": {"metadata": {"labels": BATCH}, "spec": containers()}}
+    made["spec"] = {"suspend": False, "template": {"metadata": {"labels": BATCH_LABELS}, "spec": containers()}}
     return made
 
 
 def single() -> Json:
-    named = {"name": "single", "namespace": "team", "labels": {**OURS, **BATCH}, "annotations": SEAL}
+    named = {"name": "single", "namespace": "team", "labels": {**OURS, **BATCH_LABELS}, "annotations": SEAL}
     return {"metadata": named, "spec": {**containers(), "schedulingGates": [{"name": "fairway.io/room"}]}}
 
 

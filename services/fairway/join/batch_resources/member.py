@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from fairway.adapters.kubernetes.admin import Admin
+from fairway.domain.batch_resources import PROFILE, PROFILE_KIND
 from fairway.join.batch_resources import objects
 from fairway.join.batch_resources.plan import BatchObjects, BatchPlan, plan
 
@@ -21,7 +22,7 @@ async def planned(member: Admin, cluster: str, chosen: str) -> BatchPlan:
 
 async def carry_out(member: Admin, cluster: str, todo: BatchPlan, say: Say) -> None:
     if not todo.class_name:
-        kind = objects.PROFILE_KIND.partition("/")[0]
+        kind = PROFILE_KIND.partition("/")[0]
         say(f"left out: {cluster} does not serve {kind}, so nothing is set up there for jobs on batch resources")
         return
     for manifest in todo.removed:
@@ -30,14 +31,14 @@ async def carry_out(member: Admin, cluster: str, todo: BatchPlan, say: Say) -> N
         await member.put(manifest)
     for name in todo.kept:
         say(f"{name} was there, says what is needed, and is kept")
-    say(f"pods on batch resources get PriorityClass {todo.class_name} by ClusterColocationProfile {objects.NAME}")
+    say(f"pods on batch resources get PriorityClass {todo.class_name} by ClusterColocationProfile {PROFILE}")
 
 
 async def clear(member: Admin, say: Say) -> None:
     """What a join made goes, the profile first: it names the class. What somebody else made stays."""
     served = await _served(member)
     for manifest in reversed(objects.objects()):
-        if manifest["kind"] == objects.PROFILE_KIND.partition(".")[0] and not served:
+        if manifest["kind"] == PROFILE_KIND.partition(".")[0] and not served:
             continue
         if (found := await member.get(manifest)) is None:
             continue
@@ -48,4 +49,4 @@ async def clear(member: Admin, say: Say) -> None:
 
 
 async def _served(member: Admin) -> bool:
-    return bool(await member.served((objects.PROFILE_KIND,)))
+    return bool(await member.served((PROFILE_KIND,)))

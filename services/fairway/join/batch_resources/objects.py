@@ -8,20 +8,21 @@ from typing import Any
 
 import yaml
 
+from fairway.domain.batch_resources import PROFILE, PROFILE_KIND
+from fairway.workloads.member_copy import BATCH_LABEL
+from fairway.workloads.reading.batch_marks import BEST_EFFORT, CLASS_LABEL, KOORD_BATCH
+
 Json = dict[str, Any]
 
 CLASS_KIND = "PriorityClass.scheduling.k8s.io/v1"
-PROFILE_KIND = "ClusterColocationProfile.config.koordinator.sh/v1alpha1"
 _LABELS = {"app.kubernetes.io/name": "fairway", "app.kubernetes.io/component": "batch-resources"}
-# Of the profile, and of the class where nobody names another.
-NAME = "fairway-batch"
-# On the pods of copies that run on batch resources.
-POD_LABELS = {"fairway.io/batch-resources": "true"}
+# Of the class, where nobody names another.
+NAME = PROFILE
+POD_LABELS = {BATCH_LABEL: "true"}
 # Koordinator 1.6: apis/extension/priority.go, cluster_colocation_profile.go.
 LEAST = 5000
 MOST = 5999
-_QOS = "BE"
-_PRIORITY_LABELS = {"koordinator.sh/priority-class": "koord-batch"}
+_PRIORITY_LABELS = {CLASS_LABEL: KOORD_BATCH}
 _LEAVES_RESOURCES = "config.koordinator.sh/skip-update-resources"
 # Below the 0 of pods that name no class, and below what a cluster autoscaler adds nodes for (-10).
 _VALUE = -1_000
@@ -47,10 +48,10 @@ def profile(class_name: str) -> Json:
     return {
         "apiVersion": api_version,
         "kind": kind,
-        "metadata": {"name": NAME, "labels": dict(_LABELS)},
+        "metadata": {"name": PROFILE, "labels": dict(_LABELS)},
         "spec": {
             "selector": {"matchLabels": dict(POD_LABELS)},
-            "qosClass": _QOS,
+            "qosClass": BEST_EFFORT,
             "priorityClassName": class_name,
             "labels": dict(_PRIORITY_LABELS),
         },
@@ -108,12 +109,12 @@ def profile_fault(found: Json, class_name: str) -> str:
         return "it leaves pods out by their namespaces (namespaceSelector)"
     if str(spec.get("probability", "100%")) not in ("100", "100%"):
         return f"it leaves pods out by chance (probability {spec['probability']})"
-    if spec.get("qosClass") != _QOS:
-        return f"its qosClass is not {_QOS}"
+    if spec.get("qosClass") != BEST_EFFORT:
+        return f"its qosClass is not {BEST_EFFORT}"
     if spec.get("priorityClassName") != class_name:
         return f"its priorityClassName is not {class_name}"
     if any((spec.get("labels") or {}).get(key, text) != text for key, text in _PRIORITY_LABELS.items()):
-        return "it gives pods another label koordinator.sh/priority-class than koord-batch"
+        return f"it gives pods another label {CLASS_LABEL} than {KOORD_BATCH}"
     if _LEAVES_RESOURCES in (found["metadata"].get("annotations") or {}):
         return f"its annotation {_LEAVES_RESOURCES} leaves pods on cpu and memory"
     return ""

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from fairway.client.failure import DENIED, NOT_FOUND, Failure
+from fairway.domain.batch_resources import PROFILE
 from fairway.join.batch_resources import objects
 
 Json = dict[str, Any]
@@ -70,6 +71,6 @@ def _profile(cluster: str, class_name: str, found: Json | None) -> BatchPlan:
         after = {**found, "spec": {**(found.get("spec") or {}), **wanted["spec"]}}
         return BatchPlan(removed=(found,) if objects.profile_fault(after, class_name) else (), applied=(wanted,))
     if fault := objects.profile_fault(found, class_name):
-        text = f"ClusterColocationProfile {objects.NAME} of {cluster} is not what jobs on batch resources need: {fault}"
+        text = f"ClusterColocationProfile {PROFILE} of {cluster} is not what jobs on batch resources need: {fault}"
         raise Failure(DENIED, text, f"mend it, or {_OWN}")
-    return BatchPlan(kept=(f"ClusterColocationProfile {objects.NAME}",))
+    return BatchPlan(kept=(f"ClusterColocationProfile {PROFILE}",))
