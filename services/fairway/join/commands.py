@@ -16,6 +16,9 @@ Loopback = Annotated[bool, typer.Option("--allow-loopback", help="its server may
 PlaceholderImage = Annotated[
     str, typer.Option(envvar="FAIRWAY_PLACEHOLDER_IMAGE", help="which pods that hold room there may run, alone")
 ]
+BatchPriorityClass = Annotated[
+    str, typer.Option(help="of the member, for pods on batch resources; fairway-batch, which is made, by default")
+]
 ConfirmCapacity = Annotated[
     bool, typer.Option("--confirm-capacity", help="of a member: what it has now is true, and counts")
 ]
@@ -38,6 +41,7 @@ def join(
     adopt_namespaces: Annotated[str, typer.Option(help="of the member, to be used by tenants of their names")] = "",
     max_pod_security: Annotated[str, typer.Option(help="of a namespace there: restricted, baseline, privileged")] = "",
     placeholder_image: PlaceholderImage = "",
+    batch_priority_class: BatchPriorityClass = "",
     nodes: Annotated[int, typer.Option(min=1, help="no more of its nodes count than this")] = 10_000,
     confirm_capacity: ConfirmCapacity = False,
     renew: Annotated[bool, typer.Option("--renew", help="rights and token anew, and all else as it was said")] = False,
@@ -55,15 +59,14 @@ def join(
         _confirmed(name, (kubeconfig, context), hub_kubeconfig, allow_loopback)
         return
     facts = options.facts_of((labels, taints), reserve, mode, max_pod_security, nodes)
-    image = options.image_of(placeholder_image)
-    served = options.kinds_of(kinds)
-    seconds = options.seconds_of(token_life)
-    rest = allow_loopback, options.namespaces_of(adopt_namespaces), renew, max_pod_security, image
+    named = options.image_of(placeholder_image), options.class_of(batch_priority_class)
+    needed = options.kinds_of(kinds), options.seconds_of(token_life)
+    rest = *needed, allow_loopback, options.namespaces_of(adopt_namespaces), renew, max_pod_security, *named
     if dry_run:
-        typer.echo(options.page(facts, image), nl=False)
+        typer.echo(options.page(facts, *named), nl=False)
         return
     admin, hub = _owners((kubeconfig, context), hub_kubeconfig, allow_loopback, needed=True)
-    _asked(joining.join(joining.JoinRequest(name, admin, hub, facts, served, seconds, *rest), say))
+    _asked(joining.join(joining.JoinRequest(name, admin, hub, facts, *rest), say))
 
 
 def _typed(context: typer.Context) -> set[str]:

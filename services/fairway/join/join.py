@@ -20,6 +20,7 @@ from fairway.client.failure import DENIED, NOT_FOUND, USAGE, Failure
 from fairway.domain.tenancy.profile import HOME
 from fairway.join import rights
 from fairway.join.adopted_namespaces import adopt
+from fairway.join.batch_resources import member as batch_resources
 from fairway.join.capacity import counted, sized
 from fairway.join.secret import LABEL, SECRET, Joined, read_secret, renewal, secret, secret_name, token_of, with_token
 from fairway.propagator.held_room import PAUSE
@@ -42,7 +43,8 @@ class JoinRequest(Struct, frozen=True):
     """`admin` and `hub` are checked kubeconfigs. `required` kinds must be served there; `seconds` is the life asked
     for the token (0: as long as it was, or a day). Namespaces to `adopt` are there and become their tenants'. To
     `renew` is to join with what was said of the cluster before, but for `level`, the highest of Pod Security, and
-    `image`, that of placeholders, where they are said."""
+    `image`, that of placeholders, and `batch_class`, the PriorityClass of pods on batch resources, where they are
+    said."""
 
     name: str
     admin: Json
@@ -55,6 +57,7 @@ class JoinRequest(Struct, frozen=True):
     renew: bool = False
     level: str = ""
     image: str = ""
+    batch_class: str = ""
 
 
 def check_name(name: str) -> None:
@@ -69,9 +72,12 @@ async def join(wish: JoinRequest, say: Say) -> None:
     opened = Admin.open(wish.name, wish.admin, wish.loopback)
     async with opened as member, Admin.open("hub", wish.hub, loopback=True) as hub:
         facts, seconds = await _examined(wish, member, hub, say)
+        batch = await batch_resources.planned(member, wish.name, facts.batch_class)
+        facts = msgspec.structs.replace(facts, batch_class=batch.class_name)
         await adopt(member, wish.adopt, facts.max_pod_security, say)
         for manifest in rights.objects(facts):
             await member.put(manifest)
+        await batch_resources.carry_out(member, wish.name, batch, say)
         say(f"account {HOME}/{ACCOUNT}, its roles and the policies that bound it are in {wish.name}")
         credentials = renewer = None
         if facts.mode == "push":
@@ -117,7 +123,8 @@ def _told(wish: JoinRequest, known: Joined | None) -> Facts:
     facts = known.facts if known is not None and wish.renew else wish.facts
     level = wish.level or facts.max_pod_security
     image = wish.image or facts.placeholder_image or PAUSE
-    return msgspec.structs.replace(facts, max_pod_security=level, placeholder_image=image)
+    batch = wish.batch_class or facts.batch_class
+    return msgspec.structs.replace(facts, max_pod_security=level, placeholder_image=image, batch_class=batch)
 
 
 def _life(known: Joined | None) -> int:

@@ -15,6 +15,7 @@ from fairway.domain.tenancy.profile import HOME
 from fairway.explain.wording import many
 from fairway.join import rights
 from fairway.join.adopted_namespaces import release
+from fairway.join.batch_resources import member as batch_resources
 from fairway.join.secret import Joined, read_secret, renewal, secret, secret_name
 
 _LOOK_S = 1.0
@@ -103,6 +104,7 @@ async def _cleared(wish: Farewell, admin: Json, say: Say) -> None:
     """Fairway's own namespace stays: others may live in it."""
     async with Admin.open(wish.name, admin, wish.loopback) as member:
         await release(member, say)
+        await batch_resources.clear(member, say)
         for manifest in reversed(rights.objects()):
             if manifest["kind"] != "Namespace":
                 await member.remove(manifest)

@@ -10,11 +10,13 @@ from typing import Any
 from fairway.adapters.kubernetes.namespaces import ACCOUNT, TENANT_ROLE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import HOME, LEVELS, TENANT_LABEL
+from fairway.join.batch_resources import objects as batch_resources
 from fairway.join.companion_policy import RESOURCES, companions
 from fairway.join.pod_policy import pods
 from fairway.join.policy_parts import ALL, CREATES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation, ours, sealed
 from fairway.join.spec_policy import VARIABLES, OpenPaths, specs
-from fairway.propagator.held_room import LONGEST_S
+from fairway.propagator.held_room import LONGEST_S, PAUSE
+from fairway.runtime.views.members import Facts
 from fairway.workloads.appwrapper.components import may_be_wrapped
 from fairway.workloads.companions.sent import ANCHOR_PREFIX
 from fairway.workloads.kinds.registry import KINDS
@@ -39,23 +41,27 @@ _VARIABLES = {
 }
 
 
-def policies(kinds: Resources, parts: Resources, open_paths: OpenPaths, level: str, image: str) -> list[Json]:
+def policies(kinds: Resources, parts: Resources, open_paths: OpenPaths, facts: Facts) -> list[Json]:
     """`kinds` are the resources of jobs by API group, `parts` those of what some are not whole without, `open_paths`
-    what of their specs may change; `level` is the highest of Pod Security that Fairway may give a namespace, and
-    `image` the one that placeholders run."""
+    what of their specs may change. `facts` say which level of Pod Security is the highest that Fairway may give a
+    namespace, which image placeholders run, and which PriorityClass pods on batch resources get."""
     sent = {"": RESOURCES, **parts}
     return [
-        *_policy("namespaces", [_rule("", ("namespaces",), "CREATE", "UPDATE")], _namespaces(level)),
+        *_policy("namespaces", [_rule("", ("namespaces",), "CREATE", "UPDATE")], _namespaces(facts.max_pod_security)),
         *_policy("bindings", [_rule("rbac.authorization.k8s.io", ("rolebindings",), "CREATE", "UPDATE")], _bindings()),
         # Not only jobs are pods: these have a policy of their own.
         *_policy("jobs", [_rule(group, found, *ALL) for group, found in kinds.items() if group], _jobs(open_paths)),
-        *_policy("pods", [_rule("", ("pods", "pods/status"), *ALL)], pods(image)),
+        *_policy("pods", [_rule("", ("pods", "pods/status"), *ALL)], pods(facts.placeholder_image or PAUSE)),
         *_policy(
             "companions",
             [_rule(group, found, *ALL) for group, found in sent.items()],
             companions(sorted({one for found in parts.values() for one in found})),
         ),
-        *_policy("classes", [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")], _classes()),
+        *_policy(
+            "classes",
+            [_rule("scheduling.k8s.io", ("priorityclasses",), "CREATE", "UPDATE")],
+            _classes(facts.batch_class),
+        ),
         *_policy("queues", [_rule("scheduling.volcano.sh", ("queues",), "CREATE", "UPDATE")], _queues()),
         *_policy("reservations", [_rule("scheduling.koordinator.sh", ("reservations",), *ALL)], _reservations()),
     ]
@@ -144,12 +150,21 @@ def _wrapped() -> list[str]:
     return sorted(key for key, kind in KINDS.items() if may_be_wrapped(kind))
 
 
-def _classes() -> list[Validation]:
+def _classes(batch_class: str) -> list[Validation]:
+    batch = sorted({batch_resources.NAME, batch_class} - {""})
+    gives_way = (
+        f"object.value < 0 || (object.value >= {batch_resources.LEAST} && object.value <= {batch_resources.MOST})"
+    )
     never = "object.?preemptionPolicy.orValue('PreemptLowerPriority') == 'Never'"
     return [
         (
             f"{never} && !object.?globalDefault.orValue(false) && object.value <= {_HIGHEST}",
             "'a PriorityClass that Fairway makes drives out nobody: preemptionPolicy Never, and no default'",
+        ),
+        # A join makes it. Somebody may delete it, and a profile gives it to pods that are to give way to all others.
+        (
+            f"!(object.metadata.name in {batch}) || {gives_way}",
+            "'PriorityClass ' + object.metadata.name + ' is for pods on batch resources, which give way to others'",
         ),
     ]
 

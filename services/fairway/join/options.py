@@ -9,10 +9,11 @@ import msgspec
 from fairway.client.failure import USAGE, Failure
 from fairway.domain.tenancy.profile import BASELINE, LEVELS, reserved
 from fairway.join import rights
+from fairway.join.batch_resources import objects
 from fairway.runtime.views.members import Facts, Reserve
 from fairway.wire.capacity import Taint
 from fairway.workloads.kinds.registry import KINDS
-from fairway.workloads.reading.names import is_label_key, is_label_value, is_namespace
+from fairway.workloads.reading.names import is_label_key, is_label_value, is_name, is_namespace
 
 _RESERVE = ("auto", "reservations", "placeholders", "ledger")
 _MODES = ("push", "pull")
@@ -42,6 +43,7 @@ _ALONE = {
             "adopt_namespaces",
             "max_pod_security",
             "placeholder_image",
+            "batch_priority_class",
             "renew",
             "dry_run",
         ),
@@ -51,7 +53,8 @@ _ALONE = {
     "dry_run": (
         ("renew",),
         "--dry-run asks nobody, and so does not know what was said before",
-        "say with it what the rights depend on: --reserve, --mode, --max-pod-security, --placeholder-image",
+        "say with it what this depends on: --reserve, --mode, --max-pod-security, --placeholder-image, "
+        "--batch-priority-class",
     ),
 }
 
@@ -85,9 +88,16 @@ def facts_of(said: tuple[str, str], reserve: str, mode: str, level: str, nodes: 
     return Facts(labels, taints, cast(Reserve, reserve), way, max_pod_security=highest, nodes=nodes)
 
 
-def page(facts: Facts, placeholder_image: str) -> str:
+def class_of(text: str) -> str:
+    if text and not is_name(text):
+        raise Failure(USAGE, f"--batch-priority-class {text!r} names no PriorityClass", "write it as fairway-batch")
+    return text
+
+
+def page(facts: Facts, placeholder_image: str, batch_class: str) -> str:
     """What would be applied in the member, as YAML."""
-    return rights.page(msgspec.structs.replace(facts, placeholder_image=placeholder_image))
+    facts = msgspec.structs.replace(facts, placeholder_image=placeholder_image, batch_class=batch_class)
+    return rights.page(facts) + objects.page(batch_class)
 
 
 def level_of(text: str) -> str:

@@ -11,10 +11,10 @@ import yaml
 from msgspec import Struct
 
 from fairway.adapters.kubernetes.namespaces import ACCOUNT, TENANT_ROLE
+from fairway.domain.batch_resources import PROFILE
 from fairway.domain.tenancy.member_namespace import LEVEL_LABEL
 from fairway.domain.tenancy.profile import HOME, RESTRICTED
 from fairway.join import member_policies
-from fairway.propagator.held_room import PAUSE
 from fairway.runtime.views.members import NO_FACTS, Facts
 from fairway.wire.capacity import AUTO, PLACEHOLDERS, RESERVATIONS
 from fairway.workloads.kinds.registry import KINDS
@@ -56,6 +56,13 @@ _GENERAL = (
         "scheduling.k8s.io", ("priorityclasses",), ("create",), "a job's PriorityClass is made where it is missing"
     ),
     MemberRight("scheduling.volcano.sh", ("queues",), ("create",), "a Volcano Job's queue is made where it is missing"),
+    MemberRight(
+        "config.koordinator.sh",
+        ("clustercolocationprofiles",),
+        ("get",),
+        "whether pods on batch resources are converted there",
+        (PROFILE,),
+    ),
 )
 
 
@@ -177,8 +184,7 @@ def objects(facts: Facts = NO_FACTS) -> tuple[Json, ...]:
             job_resources(),
             part_resources(),
             changed_in_place(),
-            facts.max_pod_security,
-            facts.placeholder_image or PAUSE,
+            facts,
         ),
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": here, "automountServiceAccountToken": False},
         _role("ClusterRole", tenants, in_tenants(facts.reserve, facts.mode)),

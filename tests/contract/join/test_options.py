@@ -39,6 +39,17 @@ def test_the_policy_of_a_member_allows_no_level_above_the_one_that_was_said(leve
     assert [one for one in rules if f"in {allowed}" in one["expression"]] != []
 
 
+def test_a_dry_run_with_a_class_for_pods_on_batch_resources_makes_none_and_names_that_one() -> None:
+    done = command("join", "anything", "--dry-run", "--batch-priority-class", "idle")
+    found = {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(done.stdout)}
+    assert [kind for kind, _ in found if kind in ("PriorityClass", "ClusterColocationProfile")] == [
+        "ClusterColocationProfile"
+    ]
+    assert found["ClusterColocationProfile", "fairway-batch"]["spec"]["priorityClassName"] == "idle"
+    rules = found["ValidatingAdmissionPolicy", "fairway-member-classes"]["spec"]["validations"]
+    assert [one for one in rules if "in ['fairway-batch', 'idle']" in one["expression"]] != []
+
+
 def config(user: Json, cluster: Json | None = None) -> Json:
     return {
         "current-context": "c",
@@ -108,6 +119,7 @@ def test_an_administrators_kubeconfig_with_this_is_refused_with_what_to_do(
         pytest.param(("north", "--adopt-namespaces", "fairway-system"), "the system's", id="Fairway's own namespace"),
         pytest.param(("north", "--adopt-namespaces", "A b"), "is no namespace", id="a namespace that cannot be"),
         pytest.param(("north", "--placeholder-image", "x' || 'a"), "names no image", id="an image that cannot be"),
+        pytest.param(("north", "--batch-priority-class", "x'"), "no PriorityClass", id="a class that cannot be"),
         *(
             pytest.param(("north", "--renew", f"--{one}", text), f"goes without --{one}", id=f"--renew with --{one}")
             for one, text in {"labels": "a=b", "taints": "", "reserve": "auto", "mode": "push", "nodes": "9"}.items()
@@ -122,6 +134,7 @@ def test_an_administrators_kubeconfig_with_this_is_refused_with_what_to_do(
                 ("--token-life", "24h"),
                 ("--kinds", "Job"),
                 ("--placeholder-image", "x"),
+                ("--batch-priority-class", "x"),
                 ("--adopt-namespaces", "a"),
             )
         ),

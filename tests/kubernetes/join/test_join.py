@@ -6,15 +6,23 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from fairway.lab.kubereal.build import tools
+from fairway.lab.kubereal.crds import define
 from tests.kubernetes.support.join_fleet import House, house
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+FOR_BATCH = (
+    "scheduling.k8s.io/v1/priorityclasses/fairway-batch",
+    "config.koordinator.sh/v1alpha1/clustercolocationprofiles/fairway-batch",
+)
 ENDED = ("succeeded", "failed", "cancelled", "rejected")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     async with house(tmp_path_factory.mktemp("join")) as found:
+        for name in ("north", "south"):
+            await define(found.planes[name], ("koordinator",), tools())
         await found.run()
         yield found
 
@@ -77,6 +85,7 @@ async def test_a_cluster_with_jobs_does_not_leave_before_they_have_ended_or_move
     await home.submit("here", "1h", "north", "south")
     first = (await home.state("here", "running"))["cluster"]
     other = {"north": "south", "south": "north"}[first]
+    assert all(home.api(first).get(path) for path in FOR_BATCH)
     assert "team-a/here (running)" in await home.fairway("leave", first, code=4)
     assert (await home.clusters())[first]["cordoned"] is False
 
@@ -89,6 +98,7 @@ async def test_a_cluster_with_jobs_does_not_leave_before_they_have_ended_or_move
     await home.until(lambda: _gone(home, first), f"{first} is forgotten")
     assert home.api(first).get("v1/namespaces/fairway-system/serviceaccounts/fairway-member") is None
     assert home.api(first).get("rbac.authorization.k8s.io/v1/clusterroles/fairway-member") is None
+    assert [home.api(first).get(path) for path in FOR_BATCH] == [None, None]
     # It may come again, and who waits for it goes there.
     await home.submit("waits", "1s", first)
     await home.until(lambda: _lacks(home, "waits", "UnknownCluster"), f"it is said that {first} is not there")

@@ -1,10 +1,12 @@
-"""What a thief tries with what belongs to the whole member: PriorityClasses, and queues of Volcano."""
+"""What a thief tries with what belongs to the whole member: PriorityClasses, queues of Volcano, and profiles of
+Koordinator."""
 
 from typing import Any
 
 from tests.kubernetes.rights.thefts import Json, Try
 
 CLASSES = "scheduling.k8s.io/v1/priorityclasses"
+PROFILES = "config.koordinator.sh/v1alpha1/clustercolocationprofiles"
 QUEUES = "scheduling.volcano.sh/v1beta1/queues"
 
 
@@ -23,6 +25,20 @@ CLUSTER_WIDE_TRIES = {
         CLASSES,
         {"metadata": {"name": "x"}, "value": 1, "preemptionPolicy": "Never", "globalDefault": True},
         "drives out nobody",
+    ),
+    "a class for batch resources that comes before others": Try(
+        "POST",
+        CLASSES,
+        {"metadata": {"name": "fairway-batch"}, "value": 1000, "preemptionPolicy": "Never"},
+        "which give way to others",
+    ),
+    "another value for a class": Try(
+        "PATCH", f"{CLASSES}/fairway-hold-0", {"description": "x"}, "cannot patch resource"
+    ),
+    "a class deleted": Try("DELETE", f"{CLASSES}/fairway-hold-0", None, "cannot delete resource"),
+    "a profile of Koordinator's": Try("POST", PROFILES, {"metadata": {"name": "x"}}, "cannot create resource"),
+    "another profile for batch resources": Try(
+        "PATCH", f"{PROFILES}/fairway-batch", {"spec": {"qosClass": "LS"}}, "cannot patch resource"
     ),
     "a queue with more weight": Try("POST", QUEUES, queue(weight=100), "has weight 1"),
     "a queue that keeps room for itself": Try(

@@ -1,13 +1,14 @@
-"""Of Koordinator only what Reservations need: its scheduler, and a Reservation of somebody else's."""
+"""Of Koordinator only what a test needs: its scheduler, a Reservation of somebody else's, or the webhook of pods."""
 
 import json
 
-from fairway.lab.kubereal.admin import admin
+from fairway.lab.kubereal.admin import Json, PlaneAdmin, admin
 from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.crds import define
 from fairway.lab.kubereal.operators.koordinator import scheduler_config
-from fairway.lab.kubereal.operators.setup import namespace
+from fairway.lab.kubereal.operators.setup import Hook, configuration, namespace
+from fairway.lab.processes.server import free_ports
 
 
 async def only_its_scheduler(plane: Plane, built: Tools) -> None:
@@ -26,6 +27,43 @@ async def only_its_scheduler(plane: Plane, built: Tools) -> None:
         "--port=0",
     )
     await plane.program("koord-scheduler", [f"--config={config}", *keys, *flags])
+
+
+async def only_its_webhook(plane: Plane, built: Tools) -> None:
+    """Pods are converted by profiles as Koordinator does it, and refused where it refuses them. Its manager makes the
+    certificate, and writes it into the configurations."""
+    await define(plane, ("koordinator",), built)
+    port = free_ports(1)[0]
+    pods = {"group": "", "version": "v1", "resource": "pods"}
+    hooks = {
+        "Mutating": Hook("mpod.koordinator.sh", "/mutate-pod", **pods),
+        "Validating": Hook("vpod.koordinator.sh", "/validate-pod", **pods),
+    }
+    found = [
+        configuration(kind, f"koordinator-{kind.lower()}-webhook-configuration", port, b"", [hook])
+        for kind, hook in hooks.items()
+    ]
+    async with admin(plane) as api:
+        await api.apply((namespace("koordinator-system"), *found))
+        args = ("--enable-leader-election=false", "--metrics-addr=0", "--health-probe-addr=0", "--enable-pprof=false")
+        env = {
+            "POD_NAMESPACE": "koordinator-system",
+            "POD_NAME": "koord-manager-0",
+            "WEBHOOK_HOST": "127.0.0.1",
+            "WEBHOOK_PORT": str(port),
+            "WEBHOOK_CERT_DIR": str(plane.dir / "koordinator-webhook"),
+        }
+        await plane.program("koord-manager", [f"--kubeconfig={plane.kubeconfig}", *args], env)
+        await api.until(lambda: _certified(api, found), "Koordinator's webhooks")
+
+
+async def _certified(api: PlaneAdmin, configurations: list[Json]) -> bool:
+    group = "/apis/admissionregistration.k8s.io/v1"
+    for one in configurations:
+        now = await api.get(f"{group}/{one['kind'].lower()}s/{one['metadata']['name']}") or {}
+        if not all(hook["clientConfig"].get("caBundle") for hook in now.get("webhooks") or [{"clientConfig": {}}]):
+            return False
+    return True
 
 
 def foreign(manifest: dict[str, object] | None, name: str, node: str) -> dict[str, object]:

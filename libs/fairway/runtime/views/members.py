@@ -27,7 +27,8 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     nodes had together when an administrator joined or confirmed it (empty: nobody counted, or it had none).
     `max_pod_security`
     is the highest level of Pod Security that Fairway may give a namespace there, and `placeholder_image` the only one
-    that pods which hold room may run there (empty: joined before that was said)."""
+    that pods which hold room may run there (empty: joined before that was said). `batch_class` is the PriorityClass
+    that pods on Koordinator's batch resources get there (empty: the join set up nothing for them)."""
 
     labels: dict[str, str] = {}
     taints: tuple[Taint, ...] = ()
@@ -41,6 +42,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     capacity: dict[str, int] = {}
     max_pod_security: str = BASELINE
     placeholder_image: str = ""
+    batch_class: str = ""
 
 
 NO_FACTS = Facts()
