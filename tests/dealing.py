@@ -21,6 +21,7 @@ TOGETHER = {
     "kubernetes/hub/test_killed": "hub",
     "kubernetes/hub/test_reasons": "hub",
     "kubernetes/hub/test_settings": "hub",
+    "kubernetes/idle/test_spark_demand": "idle",
     "kubernetes/join/test_join": "join",
     "kubernetes/matrix/test_accounts": "accounts",
     "kubernetes/rights/test_rights": "rights",

@@ -10,9 +10,11 @@ from tests.dealing import TOGETHER, group
 from tests.tidy.source import ROOT
 
 TESTS = ROOT / "tests"
-# What one file's tests set up for all of them, and the servers of a worker: `own`, and `kept` of tests/kubernetes/hub.
-# `fleet` of tests/kubernetes is everybody's.
-SHARED = re.compile(r'(?<!loop_)scope="(module|package|class)"|\bown: Own\b|\bsettings_hub: Api\b|\bkept: HubFleet\b')
+# What one file's tests set up for all of them, and the servers of a worker: `own`, `kept` of tests/kubernetes/hub, and
+# `idle` of tests/kubernetes/idle. `fleet` of tests/kubernetes is everybody's.
+SHARED = re.compile(
+    r'(?<!loop_)scope="(module|package|class)"|\b(own: Own|settings_hub: Api|kept: HubFleet|idle: Idle)\b'
+)
 
 
 def test_every_file_whose_tests_share_servers_is_in_a_group_and_no_other() -> None:

@@ -5,7 +5,7 @@ import pytest
 from fairway.lab.kubereal.stand_ins.spark_submit import SparkSubmission
 
 K = "spark.kubernetes."
-OWNER = {"kind": "SparkApplication", "uid": "u"}
+OWNER = [{"kind": "SparkApplication", "uid": "u"}]
 
 
 def _submission(**conf: str) -> SparkSubmission:
@@ -47,7 +47,7 @@ def test_labels_and_annotations_of_the_application_reach_the_pod() -> None:
     assert metadata["labels"]["fairway.io/job"] == "pi-1"
     assert metadata["labels"]["spark-role"] == "executor"
     assert metadata["annotations"] == {"fairway.test/run-for": "2s"}
-    assert metadata["ownerReferences"] == [OWNER], "so that it goes with its application"
+    assert metadata["ownerReferences"] == OWNER, "so that it goes with its application"
 
 
 def test_gpus_are_limits_under_their_vendors_name() -> None:

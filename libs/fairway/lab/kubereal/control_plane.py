@@ -103,15 +103,19 @@ class Plane:
             raise
         self._write_kubeconfig()
 
-    async def program(self, name: str, args: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Program:
+    async def program(
+        self, program: str, args: Sequence[str | Path], env: Mapping[str, str] | None = None, name: str = ""
+    ) -> Program:
         """Starts one of the built programs for this cluster, for as long as there is the cluster. Its log is
-        `dir/NAME.log`."""
-        started = await self._start(name, args, env)
+        `dir/NAME.log`; its name is the program's if none is given."""
+        started = await self._start(program, args, env, name or program)
         self.run(started.keep())
         return started
 
-    async def _start(self, name: str, args: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Program:
-        started = Program(name, [self.tools.program(name), *args], self.dir, env)
+    async def _start(
+        self, program: str, args: Sequence[str | Path], env: Mapping[str, str] | None = None, name: str = _API
+    ) -> Program:
+        started = Program(name, [self.tools.program(program), *args], self.dir, env)
         self.programs[name] = started
         await started.start()
         return started

@@ -72,7 +72,7 @@ class RealFleet:
 
 
 def _spec(member: RealMember, run_ms: int) -> Spec:
-    flags = API_FLAGS if "koordinator" in member.operators else ()
+    flags = API_FLAGS if any(name.startswith("koordinator") for name in member.operators) else ()
     return Spec(member.name, True, member.scheduler, kubelets=True, api_flags=flags, default_run_ms=run_ms)
 
 

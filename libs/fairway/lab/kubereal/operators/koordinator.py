@@ -5,6 +5,7 @@ from functools import partial
 import msgspec
 
 from fairway.lab.kubereal.admin import Json
+from fairway.lab.kubereal.operators.pod_webhook import WITHOUT_WEBHOOK, PodWebhook, pod_webhook
 from fairway.lab.kubereal.operators.setup import OperatorProcess, Setup, Site, namespace
 from fairway.lab.kubereal.stand_ins.node_metrics import METRICS, feed
 
@@ -31,6 +32,15 @@ API_FLAGS = (
 
 
 def koordinator(site: Site) -> Setup:
+    return _setup(site, WITHOUT_WEBHOOK)
+
+
+def koordinator_webhook(site: Site) -> Setup:
+    """Every pod is shown to koord-manager's own webhook before it is stored."""
+    return _setup(site, pod_webhook(site))
+
+
+def _setup(site: Site, webhook: PodWebhook) -> Setup:
     config = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -38,30 +48,29 @@ def koordinator(site: Site) -> Setup:
         "data": {"colocation-config": msgspec.json.encode(_COLOCATION).decode()},
     }
     return Setup(
-        objects=(namespace(_NAMESPACE), config, *_every_pod()),
-        processes=(_manager(site), _scheduler(site)),
+        objects=(namespace(_NAMESPACE), config, *_every_pod(), *webhook.objects),
+        processes=(_manager(site, webhook), _scheduler(site)),
         tasks=(partial(feed, site.plane),),
         present=(f"/apis/coordination.k8s.io/v1/namespaces/{_NAMESPACE}/leases/koord-scheduler", METRICS),
     )
 
 
-def _manager(site: Site) -> OperatorProcess:
+def _manager(site: Site, webhook: PodWebhook) -> OperatorProcess:
     args = (
         "--kubeconfig",
         site.kubeconfig,
         "--enable-leader-election=false",
         "--metrics-addr=0",
         "--enable-pprof=false",
-        "--health-probe-addr=0",
         f"--config-namespace={_NAMESPACE}",
         "--sync-period=0",
-        "--feature-gates=WebhookFramework=false",
         "--rest-config-qps=200",
         "--logtostderr=true",
         "--v=1",
+        *webhook.flags,
     )
-    env = {"POD_NAMESPACE": _NAMESPACE, "POD_NAME": "koord-manager-0"}
-    return OperatorProcess("koord-manager", args, env)
+    env = {"POD_NAMESPACE": _NAMESPACE, "POD_NAME": "koord-manager-0", **webhook.env}
+    return OperatorProcess("koord-manager", args, env, webhook.probe)
 
 
 def _scheduler(site: Site) -> OperatorProcess:

@@ -19,12 +19,14 @@ Task = Callable[[], Coroutine[Any, Any, None]]
 
 
 class OperatorProcess(Struct, frozen=True):
-    """`probe` is a URL that answers 200 when the process is ready, or tcp://HOST:PORT; empty where it has none."""
+    """`probe` is a URL that answers 200 when the process is ready, or tcp://HOST:PORT; empty where it has none. `name`
+    is the process's own where its program runs twice."""
 
     program: str
     args: tuple[str, ...]
     env: dict[str, str] = {}
     probe: str = ""
+    name: str = ""
 
 
 class Setup(Struct, frozen=True):

@@ -16,11 +16,11 @@ from fairway.lab.kubereal.crds import define
 from fairway.lab.kubereal.operators.appwrapper import appwrapper
 from fairway.lab.kubereal.operators.argo import argo
 from fairway.lab.kubereal.operators.jobset import jobset
-from fairway.lab.kubereal.operators.koordinator import koordinator
+from fairway.lab.kubereal.operators.koordinator import koordinator, koordinator_webhook
 from fairway.lab.kubereal.operators.lws import lws
 from fairway.lab.kubereal.operators.ray import ray
 from fairway.lab.kubereal.operators.setup import Setup, Site
-from fairway.lab.kubereal.operators.spark import spark
+from fairway.lab.kubereal.operators.spark import spark, spark_webhook
 from fairway.lab.kubereal.operators.trainer import trainer
 from fairway.lab.kubereal.operators.training import jax, training, training_volcano
 from fairway.lab.kubereal.operators.volcano import volcano
@@ -33,9 +33,11 @@ OPERATORS: Mapping[str, Callable[[Site], Setup]] = MappingProxyType(
         "jax": jax,
         "jobset": jobset,
         "koordinator": koordinator,
+        "koordinator-webhook": koordinator_webhook,
         "lws": lws,
         "ray": ray,
         "spark": spark,
+        "spark-webhook": spark_webhook,
         "trainer": trainer,
         "training": training,
         "training-volcano": training_volcano,
@@ -59,7 +61,7 @@ async def start(plane: Plane, names: Iterable[str], tools: Tools) -> None:
 
 
 async def _start(plane: Plane, api: PlaneAdmin, setup: Setup) -> None:
-    started = [(await plane.program(one.program, one.args, one.env), one.probe) for one in setup.processes]
+    started = [(await plane.program(one.program, one.args, one.env, one.name), one.probe) for one in setup.processes]
     await asyncio.gather(*(program.until(partial(_answers, probe)) for program, probe in started))
     for path in setup.present:
 

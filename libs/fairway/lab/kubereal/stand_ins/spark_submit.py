@@ -3,21 +3,35 @@
 A script of its own for `python -I -S`, with nothing but the standard library, so that a submission takes a tenth of a
 second. Which API: $KUBECONFIG (JSON). Exit code 1 with the API's words when it is refused; the operator looks for
 `code=409` in them when the driver is there already.
+
+Sizes are those of Spark 3.5 (BasicDriverFeatureStep, BasicExecutorFeatureStep, ResourceProfile), written for here: no
+code of Fairway's readers is used. A pod template is read from the application, not from the operator's file, which is
+YAML.
 """
 
 import base64
 import http.client
 import json
 import os
+import re
 import ssl
 import sys
 from typing import Any
 from urllib.parse import urlsplit
 
-_MIB = {"k": 1 / 1024, "m": 1, "g": 1024, "t": 1024 * 1024}
-# Spark on Kubernetes: overhead is a share of the memory, at least this many MiB.
+_SIZE = re.compile(r"([0-9]+)([kmgtp]?b?)")
+_MIB = 2**20
+_BYTES = {"b": 1, "k": 2**10, "m": _MIB, "g": 2**30, "t": 2**40, "p": 2**50}
+# Spark on Kubernetes: overhead is a share of the memory, at least this many MiB. More for what is no Java.
 _LEAST_OVERHEAD = 384
+_JVM_SHARE = "0.1"
+_OTHER_SHARE = "0.4"
+_NOT_JVM = (".py", ".R")
+# Without a word on the number of executors.
+_EXECUTORS = "2"
 _SUBMIT_FAILS = "fairway.test/submit-fails"
+# Set where the operator's pod webhook runs, which gives the driver its owner.
+_OWNED = "OWNED"
 
 Json = dict[str, Any]
 
@@ -62,6 +76,8 @@ class SparkSubmission:
             elif option == "--name":
                 self.name = value
             at += 2
+        self.file = arguments[at] if at < len(arguments) else ""
+        self.templates: dict[str, Json] = {}
         self.id = "spark-" + os.urandom(16).hex()
         self.namespace = self.of("spark.kubernetes.namespace") or "default"
 
@@ -71,32 +87,52 @@ class SparkSubmission:
     def below(self, prefix: str) -> dict[str, str]:
         return {key[len(prefix) :]: value for key, value in self.conf.items() if key.startswith(prefix)}
 
-    def pod(self, role: str, name: str, labels: dict[str, str], owner: Json) -> Json:
+    def pod(self, role: str, name: str, labels: dict[str, str], owners: list[Json]) -> Json:
+        template = self.templates.get(role) or {}
+        above = template.get("metadata") or {}
+        spec = dict(template.get("spec") or {})
         own = {"spark-role": role, "spark-app-selector": self.id, "spark-app-name": self.name}
-        image = self.of(f"spark.kubernetes.{role}.container.image") or self.of("spark.kubernetes.container.image")
-        container = {"name": f"spark-kubernetes-{role}", "image": image or "spark", "resources": self._resources(role)}
-        selector = {
+        spec |= {"restartPolicy": "Never", "containers": self._containers(role, spec.get("containers") or [])}
+        spec["nodeSelector"] = {
+            **(spec.get("nodeSelector") or {}),
             **self.below("spark.kubernetes.node.selector."),
             **self.below(f"spark.kubernetes.{role}.node.selector."),
         }
-        spec: Json = {"restartPolicy": "Never", "nodeSelector": selector, "containers": [container]}
         scheduler = self.of(f"spark.kubernetes.{role}.scheduler.name") or self.of("spark.kubernetes.scheduler.name")
         if scheduler:
             spec["schedulerName"] = scheduler
+        given = {**(above.get("labels") or {}), **self.below(f"spark.kubernetes.{role}.label.")}
+        noted = {**(above.get("annotations") or {}), **self.below(f"spark.kubernetes.{role}.annotation.")}
         metadata = {
             "name": name,
             "namespace": self.namespace,
-            "labels": {**self.below(f"spark.kubernetes.{role}.label."), **own, **labels},
-            "annotations": self.below(f"spark.kubernetes.{role}.annotation."),
-            "ownerReferences": [owner],
+            "labels": {**given, **own, **labels},
+            "annotations": noted,
+            "ownerReferences": owners,
         }
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
+    def executors(self) -> int:
+        """How many there are at the start."""
+        dynamic = "spark.dynamicAllocation."
+        if self.of(f"{dynamic}enabled").lower() != "true":
+            return int(self.of("spark.executor.instances") or _EXECUTORS)
+        names = ("spark.executor.instances", f"{dynamic}initialExecutors", f"{dynamic}minExecutors")
+        return max(int(self.of(name) or 0) for name in names)
+
+    def _containers(self, role: str, given: list[Json]) -> list[Json]:
+        """Spark's own is the template's container of that name, else its first, with what Spark says of it."""
+        name = f"spark-kubernetes-{role}"
+        at = next((number for number, one in enumerate(given) if one.get("name") == name), 0)
+        main = dict(given[at]) if given else {}
+        image = self.of(f"spark.kubernetes.{role}.container.image") or self.of("spark.kubernetes.container.image")
+        kept = main.get("resources") or {}
+        sizes = {key: {**(kept.get(key) or {}), **amounts} for key, amounts in self._resources(role).items()}
+        main = {"name": name, **main, "image": image or "spark", "resources": {**kept, **sizes}}
+        return [main, *given[:at], *given[at + 1 :]]
+
     def _resources(self, role: str) -> Json:
-        memory = _mib(self.of(f"spark.{role}.memory") or "1g")
-        given = self.of(f"spark.{role}.memoryOverhead")
-        factor = float(self.of("spark.kubernetes.memoryOverheadFactor") or 0.1)
-        memory += _mib(given) if given else max(_LEAST_OVERHEAD, int(memory * factor))
+        memory = self._memory(role)
         cores = self.of(f"spark.kubernetes.{role}.request.cores") or self.of(f"spark.{role}.cores") or "1"
         requests = {"cpu": cores, "memory": f"{memory}Mi"}
         limits = {"memory": f"{memory}Mi"}
@@ -109,10 +145,27 @@ class SparkSubmission:
             limits[f"{vendor}/gpu"] = gpus
         return {"requests": requests, "limits": limits}
 
+    def _memory(self, role: str) -> int:
+        """MiB of a pod: the heap, what the JVM needs beside it, and executors' memory outside of it."""
+        heap = _mib(self.of(f"spark.{role}.memory") or "1g")
+        given = self.of(f"spark.{role}.memoryOverhead")
+        usual = _OTHER_SHARE if self.file.endswith(_NOT_JVM) else _JVM_SHARE
+        share = self.of(f"spark.{role}.memoryOverheadFactor") or self.of("spark.kubernetes.memoryOverheadFactor")
+        total = heap + (_mib(given) if given else max(int(float(share or usual) * heap), _LEAST_OVERHEAD))
+        if role == "executor" and self.file.endswith(".py"):
+            total += _mib(self.of("spark.executor.pyspark.memory") or "0")
+        if role == "executor" and self.of("spark.memory.offHeap.enabled").lower() == "true":
+            total += _mib(self.of("spark.memory.offHeap.size") or "0", bare=1)
+        return total
 
-def _mib(text: str) -> int:
-    text = text.lower().rstrip("b").rstrip("i")
-    return int(float(text[:-1]) * _MIB[text[-1]]) if text[-1] in _MIB else int(text)
+
+def _mib(text: str, bare: int = _MIB) -> int:
+    """A size as Java reads it, in whole MiB; a number alone counts `bare` bytes."""
+    found = _SIZE.fullmatch(text.strip().lower())
+    if found is None:
+        raise SubmitRefused(f"{text!r} is no size; write one such as 512m")
+    number, unit = found.groups()
+    return int(number) * (_BYTES[unit[0]] if unit else bare) // _MIB
 
 
 def _owned_by(api_version: str, kind: str, manifest: Json) -> Json:
@@ -123,16 +176,20 @@ def _owned_by(api_version: str, kind: str, manifest: Json) -> Json:
 def submit(api: KubernetesApi, it: SparkSubmission) -> None:
     app = it.of("spark.kubernetes.driver.label.sparkoperator.k8s.io/app-name") or it.name
     group = f"/apis/sparkoperator.k8s.io/v1beta2/namespaces/{it.namespace}/sparkapplications"
-    # Spark leaves the driver without an owner, and the operator's pod webhook, which is not run, would change that.
-    owner = _owned_by("sparkoperator.k8s.io/v1beta2", "SparkApplication", api.call("GET", f"{group}/{app}"))
+    application = api.call("GET", f"{group}/{app}")
+    it.templates = {role: application["spec"][role].get("template") or {} for role in ("driver", "executor")}
+    # Spark leaves the driver without an owner, and the operator's pod webhook, where it runs, gives it this one.
+    owners = (
+        [] if _OWNED in os.environ else [_owned_by("sparkoperator.k8s.io/v1beta2", "SparkApplication", application)]
+    )
     name = it.of("spark.kubernetes.driver.pod.name") or f"{it.name}-driver"
     pods = f"/api/v1/namespaces/{it.namespace}/pods"
-    driver = it.pod("driver", name, {}, owner)
+    driver = it.pod("driver", name, {}, owners)
     if _SUBMIT_FAILS in driver["metadata"]["annotations"]:
         raise SubmitRefused("the driver's annotation says that this submission fails")
-    owner = _owned_by("v1", "Pod", api.call("POST", pods, driver))
-    for number in range(1, int(it.of("spark.executor.instances") or 0) + 1):
-        executor = it.pod("executor", f"{it.name}-{it.id[-8:]}-exec-{number}", {"spark-exec-id": str(number)}, owner)
+    owners = [_owned_by("v1", "Pod", api.call("POST", pods, driver))]
+    for number in range(1, it.executors() + 1):
+        executor = it.pod("executor", f"{it.name}-{it.id[-8:]}-exec-{number}", {"spark-exec-id": str(number)}, owners)
         api.call("POST", pods, executor)
 
 
