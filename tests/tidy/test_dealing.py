@@ -13,7 +13,8 @@ TESTS = ROOT / "tests"
 # What one file's tests set up for all of them, and the servers of a worker: `own`, `kept` of tests/kubernetes/hub, and
 # `idle` of tests/kubernetes/idle. `fleet` of tests/kubernetes is everybody's.
 SHARED = re.compile(
-    r'(?<!loop_)scope="(module|package|class)"|\b(own: Own|settings_hub: Api|kept: HubFleet|idle: Idle)\b'
+    r'(?<!loop_)scope="(module|package|class)"'
+    r"|\bown: Own\b|\bsettings_hub: Api\b|\bkept: HubFleet\b|\bidle: Idle\b"
 )
 
 
