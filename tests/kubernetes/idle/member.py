@@ -48,14 +48,16 @@ class Idle:
 
         def all_there() -> list[Json]:
             found = self.api.pods(NAMESPACE, f"sparkoperator.k8s.io/app-name={job}")
-            return found if len(found) >= count else []
+            if len(found) >= count:
+                return found
+            said = ((self.api.job("SparkApplication", NAMESPACE, job) or {}).get("status") or {}).get(
+                "applicationState"
+            )
+            assert not said or "FAIL" not in said["state"], f"{job}: {said}"
+            return []
 
-        pods = until(all_there, f"{count} pods of {job}: {self.state(job)}")
+        pods = until(all_there, f"{count} pods of {job}", seconds=120)
         return {role: [one for one in pods if one["metadata"]["labels"]["spark-role"] == role] for role in ROLES}
-
-    def state(self, job: str) -> Any:
-        """What its operator says of it."""
-        return (self.api.job("SparkApplication", NAMESPACE, job) or {}).get("status")
 
 
 ROLES = ("driver", "executor")

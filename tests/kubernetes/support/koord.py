@@ -1,4 +1,9 @@
+<<<<<<< HEAD
 """Of Koordinator only what a test needs: its scheduler, a Reservation of somebody else's, or the webhook of pods."""
+=======
+"""Of Koordinator what Reservations need: its scheduler, and a Reservation of somebody else's. And what nodes really
+use, from which its manager makes batch resources."""
+>>>>>>> 1e244b59 (Show what Koordinator makes of pods with overhead, and of what Spark's operator adds after it; let tests change what nodes use)
 
 import json
 
@@ -7,8 +12,14 @@ from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.crds import define
 from fairway.lab.kubereal.operators.koordinator import scheduler_config
+<<<<<<< HEAD
 from fairway.lab.kubereal.operators.setup import Hook, configuration, namespace
 from fairway.lab.processes.server import free_ports
+=======
+from fairway.lab.kubereal.operators.setup import namespace
+from fairway.lab.kubereal.stand_ins.node_metrics import NODE_USES
+from tests.kubernetes.support.fleet import Api
+>>>>>>> 1e244b59 (Show what Koordinator makes of pods with overhead, and of what Spark's operator adds after it; let tests change what nodes use)
 
 
 async def only_its_scheduler(plane: Plane, built: Tools) -> None:
@@ -75,3 +86,11 @@ def foreign(manifest: dict[str, object] | None, name: str, node: str) -> dict[st
     terms = template["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     terms["nodeSelectorTerms"] = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
     return {"metadata": {"name": name, "labels": {"who": "else"}}, **copy}
+
+
+def set_use(api: Api, node: str, cpu: str, memory: str) -> None:
+    """What this node uses from now on beside its pods, in a member with koord-manager. Its batch resources follow in a
+    few seconds; in half a minute where they change by less than a hundredth."""
+    api.patch(
+        f"v1/nodes/{node}", {"metadata": {"annotations": {NODE_USES: json.dumps({"cpu": cpu, "memory": memory})}}}
+    )

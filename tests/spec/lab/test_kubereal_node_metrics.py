@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.lab.kubereal.stand_ins.node_metrics import status, uses
+from fairway.lab.kubereal.stand_ins.node_metrics import NODE_USES, beside_pods, status, uses
 
 GIB = 2**30
 
@@ -40,3 +40,23 @@ def test_a_nodes_use(given: list[dict[str, Any]], want: tuple[int, int]) -> None
     said = status(uses(given)["n0"], "2026-01-01T00:00:00Z")["nodeMetric"]["nodeUsage"]["resources"]
 
     assert said == {"cpu": f"{want[0]}m", "memory": str(want[1])}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "want"),
+    [
+        pytest.param({NODE_USES: '{"cpu": "6500m", "memory": "20Gi"}'}, (6_500, 20 * GIB), id="what it says"),
+        pytest.param({NODE_USES: '{"cpu": "6"}'}, (6_000, 0), id="nothing of what it does not name"),
+        pytest.param({}, (1_000, 2 * GIB), id="the usual where it says nothing"),
+        pytest.param({NODE_USES: "much"}, (1_000, 2 * GIB), id="the usual where nobody can read it"),
+    ],
+)
+def test_what_a_node_uses_beside_its_pods(annotations: dict[str, str], want: tuple[int, int]) -> None:
+    assert beside_pods({"metadata": {"name": "n0", "annotations": annotations}}) == want
+
+
+def test_a_node_uses_what_its_pods_use_and_what_it_says() -> None:
+    said = status(uses([_pod("n0", cpu="4", memory="8Gi")])["n0"], "2026-01-01T00:00:00Z", (5_000, GIB))["nodeMetric"]
+
+    assert said["nodeUsage"]["resources"] == {"cpu": "6000m", "memory": str(3 * GIB)}
+    assert said["systemUsage"]["resources"] == {"cpu": "5000m", "memory": str(GIB)}

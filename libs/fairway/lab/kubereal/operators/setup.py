@@ -15,6 +15,9 @@ from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.processes.server import free_ports
 from fairway.runtime import private_files
 
+# The longest that Kubernetes allows: on a busy machine its usual ten seconds are too few.
+_ANSWER_S = 30
+
 Task = Callable[[], Coroutine[Any, Any, None]]
 
 
@@ -123,6 +126,7 @@ def _webhook(hook: Hook, port: int, ca: bytes) -> Json:
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
         "failurePolicy": "Fail",
+        "timeoutSeconds": _ANSWER_S,
         "clientConfig": client,
         "objectSelector": {"matchExpressions": which},
         "rules": [{**what, "operations": list(hook.operations)}],
