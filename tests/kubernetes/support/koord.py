@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-"""Of Koordinator only what a test needs: its scheduler, a Reservation of somebody else's, or the webhook of pods."""
-=======
-"""Of Koordinator what Reservations need: its scheduler, and a Reservation of somebody else's. And what nodes really
-use, from which its manager makes batch resources."""
->>>>>>> 1e244b59 (Show what Koordinator makes of pods with overhead, and of what Spark's operator adds after it; let tests change what nodes use)
+"""Of Koordinator only what a test needs: its scheduler, a Reservation of somebody else's, the webhook of pods, or what
+nodes really use, from which its manager makes batch resources."""
 
 import json
 
@@ -12,14 +8,10 @@ from fairway.lab.kubereal.build import Tools
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.crds import define
 from fairway.lab.kubereal.operators.koordinator import scheduler_config
-<<<<<<< HEAD
 from fairway.lab.kubereal.operators.setup import Hook, configuration, namespace
-from fairway.lab.processes.server import free_ports
-=======
-from fairway.lab.kubereal.operators.setup import namespace
 from fairway.lab.kubereal.stand_ins.node_metrics import NODE_USES
+from fairway.lab.processes.server import free_ports
 from tests.kubernetes.support.fleet import Api
->>>>>>> 1e244b59 (Show what Koordinator makes of pods with overhead, and of what Spark's operator adds after it; let tests change what nodes use)
 
 
 async def only_its_scheduler(plane: Plane, built: Tools) -> None:
