@@ -89,6 +89,8 @@ class SparkApplication(Kind):
         if state == "RUNNING" and up < wanted:
             kept = _kept(manifest["spec"], wanted)
             return Phase(PENDING, text, missing=max(0, kept - up), are_to_be=kept)
+        if meaning == PENDING:  # without a driver: it has none yet, or waits to be run again
+            return Phase(PENDING, text, missing=workload.gang_minimum, are_to_be=workload.gang_minimum)
         if meaning == FAILED:
             text = told(application["errorMessage"]) or text
         return Phase(meaning, text)
@@ -133,11 +135,9 @@ def _most_executors(spec: Field) -> int:
 
 def _kept(spec: Field, start: int) -> int:
     """How many executors there are as long as it runs: with dynamic allocation Spark gives idle ones back."""
-    if not _dynamic(spec):
-        return start
-    return min(
-        start, _number(spec["dynamicAllocation"]["minExecutors"], spec["sparkConf"][_DYNAMIC + "minExecutors"], 0)
-    )
+    field = spec["dynamicAllocation"]["minExecutors"]
+    conf = spec["sparkConf"][f"{_DYNAMIC}minExecutors"]
+    return min(start, _number(field, conf, 0)) if _dynamic(spec) else start
 
 
 def executors(spec: Field) -> int:
