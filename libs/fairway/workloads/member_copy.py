@@ -28,7 +28,8 @@ KOORD_SCHEDULER = "koord-scheduler"
 # On pods that run on batch resources: by the first a member's ClusterColocationProfile finds them, by the others
 # Koordinator knows them.
 BATCH_LABEL = "fairway.io/batch-resources"
-BATCH_LABELS = {BATCH_LABEL: "true", QOS_LABEL: BEST_EFFORT, CLASS_LABEL: KOORD_BATCH}
+BATCH_CLASS_LABELS = {QOS_LABEL: BEST_EFFORT, CLASS_LABEL: KOORD_BATCH}
+BATCH_LABELS = {BATCH_LABEL: "true", **BATCH_CLASS_LABELS}
 
 # What an API server or a controller of the hub wrote; in a member it is wrong or harmful.
 _HUB_ONLY = (
@@ -141,6 +142,7 @@ def _name_pod_sets(kind: Kind, copy: dict[str, Any], batch: tuple[str, ...]) -> 
             labels = {POD_SET_LABEL: f"{prefix}{name}"} if name else {}
             if all_batch or f"{prefix}{name}" in batch:
                 labels |= BATCH_LABELS
+                one.give_way(reach(part, path))
             if labels:
                 reach(part, path).setdefault("labels", {}).update(labels)
 

@@ -9,12 +9,20 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.domain.batch_resources import is_batch
 from fairway.domain.job import Job
 from fairway.domain.tenancy.profile import HOME
 from fairway.propagator import needed_objects
 from fairway.wire.capacity import PLACEHOLDERS, RESERVATIONS, Slot
 from fairway.wire.workload import Expression, PodSet
-from fairway.workloads.member_copy import HOLD_LABEL, KOORD_SCHEDULER, PLACEHOLDER_LABEL, POD_SET_LABEL, job_labels
+from fairway.workloads.member_copy import (
+    BATCH_CLASS_LABELS,
+    HOLD_LABEL,
+    KOORD_SCHEDULER,
+    PLACEHOLDER_LABEL,
+    POD_SET_LABEL,
+    job_labels,
+)
 
 Json = dict[str, Any]
 
@@ -37,6 +45,8 @@ LONGEST_S = 600
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 # The highest value that a PriorityClass of users may have.
 _HIGHEST = 1_000_000_000
+# Of the class that a join makes for pods on batch resources.
+_BATCH_PRIORITY = -1_000
 
 
 class Room(Struct, frozen=True):
@@ -90,6 +100,7 @@ def manifests(room: Room, image: str) -> dict[str, Json]:
             POD_SET_LABEL: pods.name,
             HOLD_LABEL: room.way,
             ROOM_LABEL: place,
+            **(BATCH_CLASS_LABELS if is_batch(pods.requests) else {}),
         }
         name = f"{room.job}-{room.attempt}-{place}"
         head: Json = {"metadata": {"name": name, "labels": labels}}
@@ -152,10 +163,15 @@ def _reservation(head: Json, room: Room, pods: PodSet, pod: Json) -> Json:
         "ttl": f"{room.ttl}s",
         "owners": [{"object": {"namespace": room.namespace}, "labelSelector": {"matchLabels": owner}}],
         "template": {
-            "spec": {**pod, "schedulerName": KOORD_SCHEDULER, "priority": min(room.priority, _HIGHEST)},
+            "spec": {**pod, "schedulerName": KOORD_SCHEDULER, "priority": _priority(room, pods)},
         },
     }
     return {**head, "spec": spec}
+
+
+def _priority(room: Room, pods: PodSet) -> int:
+    """Pods on batch resources come after all others, and so does the room for them."""
+    return min(room.priority, _BATCH_PRIORITY if is_batch(pods.requests) else _HIGHEST)
 
 
 def priority_class(priority: int) -> Json:

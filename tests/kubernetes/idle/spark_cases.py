@@ -55,6 +55,11 @@ SHAPES: dict[str, Json] = {
         **conf(driver__memoryOverheadFactor="0.5", executor__memoryOverheadFactor="0.05"),
         **both(memory="10g"),
     },
+    "a share that sparkConf says otherwise": {
+        "memoryOverheadFactor": "0.3",
+        **conf(kubernetes__memoryOverheadFactor="0.4", driver__memoryOverheadFactor="0.5"),
+        **both(memory="4g"),
+    },
     "Java": {"type": "Java", **both(memory="3g")},
     "Python": {**_PYTHON, **both(memory="2g")},
     "Python with memory of its own": {**_PYTHON, **conf(executor__pyspark__memory="700m"), **both(memory="1g")},
@@ -84,6 +89,17 @@ SHAPES: dict[str, Json] = {
     "a pod template": {role: {"cores": 2, "template": template(role, env=[])} for role in ("driver", "executor")},
     "a pod template with a container more": {
         "driver": {"memory": "1g", "template": {"spec": {"containers": [{"name": "spark-kubernetes-driver"}, _PROXY]}}},
+    },
+    "a pod template with a container before Spark's": {
+        "driver": {"template": {"spec": {"containers": [_PROXY, {"name": "spark-kubernetes-driver"}]}}},
+    },
+    "a pod template whose own container asks for more than cpu and memory": {
+        "driver": {
+            "template": template(
+                "driver",
+                resources={"requests": {"cpu": "9", "ephemeral-storage": "1Gi"}, "limits": {"nvidia.com/gpu": "1"}},
+            )
+        },
     },
     "a pod template with containers before": {
         "executor": {

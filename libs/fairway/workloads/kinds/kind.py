@@ -146,6 +146,11 @@ class Kind(ABC):
         """The kind's own clean-up of a member copy."""
         return
 
+    def give_way(self, pods: dict[str, Any]) -> None:
+        """Of a member copy: at one of the `label_paths`, whose pods run on batch resources. What would keep the member
+        from giving them their class goes."""
+        return
+
     def in_member(self, copy: dict[str, Any], name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Of a member copy: the object itself, and by kind the others that are part of it, each called `name`, with
         the content of each. The copy is not changed."""

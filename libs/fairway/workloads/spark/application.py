@@ -14,7 +14,6 @@ from typing import Any
 
 from fairway.domain.batch_resources import in_batch, pods_in_batch
 from fairway.domain.resources import Resources, parse_quantity, show
-from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import RESERVATIONS
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub_status import SPARK as ENDS
@@ -26,11 +25,17 @@ from fairway.workloads.reading.batch_marks import pod_in_batch, spark_in_batch
 from fairway.workloads.reading.fields import Field, shown
 from fairway.workloads.reading.names import OURS
 from fairway.workloads.reading.node_rules import read_selector, read_terms, read_tolerations
-from fairway.workloads.reading.pods import MOST_PODS, largest, pod_requests, read_containers, read_inits, read_replicas
+from fairway.workloads.reading.pods import (
+    MOST_CONTAINERS,
+    largest,
+    pod_requests,
+    read_containers,
+    read_inits,
+)
 from fairway.workloads.spark import pods
+from fairway.workloads.spark.executors import executors, kept, most_executors, number
 from fairway.workloads.spark.memory import pod_memory
 
-_DYNAMIC = "spark.dynamicAllocation."
 _UP = ("RUNNING", "COMPLETED")
 _STATES = {
     "": PENDING,
@@ -72,7 +77,7 @@ class SparkApplication(Kind):
         for key, entry in spec["sparkConf"].pairs():
             if f"label.{OURS}" in key:
                 entry.wrong("only Fairway sets labels under fairway.io/", "remove this label")
-        found = _role(spec, "driver", 1), _role(spec, "executor", _most_executors(spec))
+        found = _role(spec, "driver", 1), _role(spec, "executor", most_executors(spec))
         return pods_in_batch(found) if spark_in_batch(manifest, self.batch_annotations) else found
 
     def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
@@ -87,8 +92,8 @@ class SparkApplication(Kind):
         meaning = _STATES.get(str(state), UNKNOWN)
         text = f"{state or 'new'}, {up} of {wanted} executors are up"
         if state == "RUNNING" and up < wanted:
-            kept = _kept(manifest["spec"], wanted)
-            return Phase(PENDING, text, missing=max(0, kept - up), are_to_be=kept)
+            least = kept(manifest["spec"], wanted)
+            return Phase(PENDING, text, missing=max(0, least - up), are_to_be=least)
         if meaning == PENDING:  # without a driver: it has none yet, or waits to be run again
             return Phase(PENDING, text, missing=workload.gang_minimum, are_to_be=workload.gang_minimum)
         if meaning == FAILED:
@@ -107,6 +112,14 @@ class SparkApplication(Kind):
         yield ("spec", "driver")
         yield ("spec", "executor")
 
+    def give_way(self, pods: dict[str, Any]) -> None:
+        """The operator's webhook comes after Koordinator's: what a role says of its class would win over the profile's,
+        and its limit of memory would be asked for beside batch-memory."""
+        spec = (pods.get("template") or {}).get("spec") or {}
+        for holder in (pods, spec):
+            holder.pop("priorityClassName", None)
+        pods.pop("memoryLimit", None)
+
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
         return pods.pod_templates(manifest)
 
@@ -114,65 +127,16 @@ class SparkApplication(Kind):
         pods.besides(manifest, ruling)
 
 
-def _dynamic(spec: Field) -> bool:
-    """Spark reads a word in any case."""
-    conf = spec["sparkConf"][f"{_DYNAMIC}enabled"].value
-    return spec["dynamicAllocation"]["enabled"].flag() or str(conf).strip().lower() == "true"
-
-
-def _most_executors(spec: Field) -> int:
-    """How many executors there may ever be at once."""
-    start = executors(spec)
-    if not _dynamic(spec):
-        return start
-    field = spec["dynamicAllocation"]["maxExecutors"]
-    conf = spec["sparkConf"][f"{_DYNAMIC}maxExecutors"]
-    if not field.given and not conf.given:
-        field.wrong("is missing, so that Spark may ask for executors without end", "set it")
-    # Which of the two counts depends on where dynamic allocation is switched on; the larger is enough for both.
-    return max(start, read_replicas(field, 0), _number(Field(None, spec.problems), conf, 0))
-
-
-def _kept(spec: Field, start: int) -> int:
-    """How many executors there are as long as it runs: with dynamic allocation Spark gives idle ones back."""
-    field = spec["dynamicAllocation"]["minExecutors"]
-    conf = spec["sparkConf"][f"{_DYNAMIC}minExecutors"]
-    return min(start, _number(field, conf, 0)) if _dynamic(spec) else start
-
-
-def executors(spec: Field) -> int:
-    """How many executors Spark asks for at its start."""
-    dynamic = spec["dynamicAllocation"]
-    conf = spec["sparkConf"]
-    enabled = _dynamic(spec)
-    asked = _number(spec["executor"]["instances"], conf["spark.executor.instances"], 0 if enabled else 2)
-    if not enabled:
-        return asked
-    return max(
-        asked,
-        *(_number(dynamic[name], conf[_DYNAMIC + name], 0) for name in ("initialExecutors", "minExecutors")),
-    )
-
-
-def _number(field: Field, conf: Field, default: int) -> int:
-    """A number of executors; sparkConf holds it as text."""
-    if field.given or not conf.given:
-        return read_replicas(field, default)
-    text = str(conf.value)
-    if not is_whole(text, 9) or int(text) > MOST_PODS:
-        conf.wrong(f"is {shown(conf.value)}", f"write a number from 0 to {MOST_PODS}")
-        return default
-    return int(text)
-
-
 def _role(spec: Field, role: str, replicas: int) -> PodSet:
     """The pods of the driver or of the executors, with sidecars, init containers and a pod template if
     any."""
     field = spec[role]
     template = field.at("template", "spec")
-    # Spark replaces the requests of the template's first container; the others stay.
-    main = _main(spec, field, role)
-    others = read_containers(template["containers"], required=False)[1:]
+    # Of the template's container that is Spark's own, cpu and memory are replaced; all else stays.
+    listed = read_containers(template["containers"], required=False)
+    own = _own(template["containers"], role)
+    main = {**(listed[own] if listed else {}), **_main(spec, field, role)}
+    others = [*listed[:own], *listed[own + 1 :]]
     sidecars = read_containers(field["sidecars"], required=False)
     inits = read_inits(field["initContainers"]) + read_inits(template["initContainers"])
     affinity = field["affinity"] if field["affinity"].given else template["affinity"]
@@ -190,6 +154,13 @@ def _role(spec: Field, role: str, replicas: int) -> PodSet:
         tolerations=read_tolerations(field["tolerations"]) + read_tolerations(template["tolerations"]),
         scheduler=field["schedulerName"].text() or template["schedulerName"].text() or spec["batchScheduler"].text(),
     )
+
+
+def _own(containers: Field, role: str) -> int:
+    """Which one is Spark's own: the one of the name that the operator tells it, else the first."""
+    names = [one["name"].value for one in containers.items(MOST_CONTAINERS)]
+    name = f"spark-kubernetes-{role}"
+    return names.index(name) if name in names else 0
 
 
 def _labels(field: Field) -> Field:
@@ -215,7 +186,7 @@ def _main(spec: Field, field: Field, role: str) -> Resources:
         requests = largest(requests, {name: field["gpu"]["quantity"].whole(0, 0, 1024)})
     elif amount.given:
         vendor = conf[f"spark.{role}.resource.gpu.vendor"].text("nvidia.com")
-        requests = largest(requests, {f"{vendor}/gpu": _number(Field(None, amount.problems), amount, 0)})
+        requests = largest(requests, {f"{vendor}/gpu": number(Field(None, amount.problems), amount, 0)})
     return requests
 
 

@@ -37,10 +37,11 @@ def pod_memory(spec: Field, role: str) -> int:
 
 
 def _factor(spec: Field, role: str) -> Decimal:
-    """spec.memoryOverheadFactor, else sparkConf, else by language."""
+    """A role's own in sparkConf, else the one for both: in sparkConf, which spark-submit reads later, else
+    spec.memoryOverheadFactor; else by language."""
     conf = spec["sparkConf"]
     named = _first(conf[f"spark.{role}.memoryOverheadFactor"], conf["spark.kubernetes.memoryOverheadFactor"])
-    field = _first(spec["memoryOverheadFactor"], named)
+    field = _first(named, spec["memoryOverheadFactor"])
     language = spec["type"].choice("Scala", "Java", "Python", "R")
     if not field.given:
         return JVM_FACTOR if language in ("Java", "Scala") else OTHER_FACTOR

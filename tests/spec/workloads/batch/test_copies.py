@@ -45,3 +45,13 @@ def test_pods_that_ask_for_batch_resources_by_name_are_of_that_class_too() -> No
     asks = {"requests": {"kubernetes.io/batch-cpu": "1000"}}
     found = copied(job(containers=[{"name": "main", "resources": asks}], overhead=None))
     assert marked(found["template"]["metadata"]["labels"])
+
+
+def test_a_role_of_a_spark_application_says_nothing_that_would_win_over_the_class_of_its_pods() -> None:
+    """The operator's webhook writes it after Koordinator's has given the pod its class."""
+    template = {"spec": {"priorityClassName": "high"}}
+    given = {"priorityClassName": "high", "memoryLimit": "8g", "template": template, "labels": BE}
+    spec = copied(spark(spec__executor={**given, "cores": 2, "memory": "4g"}, spec__driver__priorityClassName="low"))
+    assert not {"priorityClassName", "memoryLimit"} & spec["executor"].keys()
+    assert spec["executor"]["template"]["spec"] == {}
+    assert spec["driver"]["priorityClassName"] == "low"
