@@ -35,20 +35,16 @@ def pods_in_batch(pods: Iterable[PodSet]) -> tuple[PodSet, ...]:
     return tuple(replace(one, requests=in_batch(one.requests)) for one in pods)
 
 
-def is_batch(requests: Mapping[str, int]) -> bool:
-    """Whether any of it is out of what online pods leave."""
-    return BATCH_CPU in requests or BATCH_MEMORY in requests
+def has_batch(amounts: Mapping[str, int]) -> bool:
+    """Whether any of it is what online pods leave."""
+    return not PART_OF.keys().isdisjoint(amounts)
 
 
-def without_batch(amounts: Resources) -> Resources:
+def without_batch(amounts: Mapping[str, int]) -> Resources:
     """The rest of what a node has."""
-    return (
-        amounts
-        if PART_OF.keys().isdisjoint(amounts)
-        else {name: amount for name, amount in amounts.items() if name not in PART_OF}
-    )
+    return {name: amount for name, amount in amounts.items() if name not in PART_OF}
 
 
 def batch_pod_sets(work: Workload) -> tuple[str, ...]:
     """The names of the pod sets that run on batch resources, in their order."""
-    return tuple(one.name for one in work.pod_sets if is_batch(one.requests))
+    return tuple(one.name for one in work.pod_sets if has_batch(one.requests))

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from fairway.agent.observe import Use, node_of, reserved_by, use_of
-from fairway.domain.batch_resources import without_batch
+from fairway.domain.batch_resources import has_batch, without_batch
 from fairway.domain.resources import Resources
 from fairway.domain.text.digits import is_whole
 from fairway.wire.capacity import Node, Pods
@@ -42,6 +42,11 @@ class Seen:
         self._absent: dict[str, int] = {}
         self._unready: set[str] = set()
         self._batch = False
+
+    @property
+    def lists_batch(self) -> bool:
+        """Whether any node has batch resources."""
+        return any(has_batch(node.allocatable) for node in self._nodes.values())
 
     def tell_batch(self, tell: bool) -> None:
         """Whether the batch resources of nodes are told. Without it nobody is placed on them."""
@@ -125,8 +130,8 @@ class Seen:
 
     def _row(self, name: str) -> Node:
         node = self._nodes[name]
-        if not self._batch and (rest := without_batch(node.allocatable)) is not node.allocatable:
-            node = structs.replace(node, allocatable=rest)
+        if not self._batch and has_batch(node.allocatable):
+            node = structs.replace(node, allocatable=without_batch(node.allocatable))
         users = self._users.get(name)
         if users is None:
             return node

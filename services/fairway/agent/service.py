@@ -137,7 +137,7 @@ class Agent:
         try:
             served = await self._cluster.served()
             holds = await ways(self._cluster, self._settings.facts.reserve, self._clock.now())
-            batch = await converts(self._cluster)
+            batch = self._seen.lists_batch and await converts(self._cluster)
         except (Unreachable, ClusterRefused) as error:
             self._lost(str(error))
             return False
@@ -183,6 +183,8 @@ class Agent:
 
     async def _report(self) -> None:
         await self._listed.complete.wait()
+        if self._seen.lists_batch:
+            await self._discover()
         while not await self._said([self._messages.introduction()]):
             await self._clock.sleep(_RETRY_S)
         while True:

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.domain.batch_resources import is_batch
+from fairway.domain.batch_resources import has_batch
 from fairway.domain.job import Job
 from fairway.domain.tenancy.profile import HOME
 from fairway.propagator import needed_objects
@@ -100,7 +100,7 @@ def manifests(room: Room, image: str) -> dict[str, Json]:
             POD_SET_LABEL: pods.name,
             HOLD_LABEL: room.way,
             ROOM_LABEL: place,
-            **(BATCH_CLASS_LABELS if is_batch(pods.requests) else {}),
+            **(BATCH_CLASS_LABELS if has_batch(pods.requests) else {}),
         }
         name = f"{room.job}-{room.attempt}-{place}"
         head: Json = {"metadata": {"name": name, "labels": labels}}
@@ -171,7 +171,7 @@ def _reservation(head: Json, room: Room, pods: PodSet, pod: Json) -> Json:
 
 def _priority(room: Room, pods: PodSet) -> int:
     """Pods on batch resources come after all others, and so does the room for them."""
-    return min(room.priority, _BATCH_PRIORITY if is_batch(pods.requests) else _HIGHEST)
+    return min(room.priority, _BATCH_PRIORITY if has_batch(pods.requests) else _HIGHEST)
 
 
 def priority_class(priority: int) -> Json:
