@@ -22,8 +22,8 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "hasty": ("quota", ("rough", 25)),
     "uncharged": ("quota", ("rough", 0)),
     "credulous": ("truth", ("hostile", 2)),
-    "trusting": ("room", ("rough", 24)),
-    "dateless": ("frozen", ("hostile", 47)),
+    "trusting": ("room", ("rough", 40)),
+    "dateless": ("frozen", ("hostile", 96)),
     "unlabelled": ("truth", ("rough", 0)),
     "keeping": ("liveness", ("rough", 0)),
     "blind": ("liveness", ("rough", 12)),
@@ -37,7 +37,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "mistaken": ("hub held", ("calm with a hub", 0)),
     "sleeping": ("hub held", ("calm with a hub", 0)),
     "unmindful": ("hub held", ("calm with a hub", 1)),
-    "overwriting": ("hub status", ("rough with a hub", 6)),
+    "overwriting": ("hub status", ("rough with a hub", 8)),
     "forgiving": ("hub status", ("rough with a hub", 4)),
     "stubborn": ("hub wish", ("calm with a hub", 1)),
     "clinging": ("hub held", ("calm with a hub", 0)),
@@ -47,8 +47,8 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "labelling": ("hub write", ("calm with a hub", 0)),
     "twofold": ("hub twice", ("rough with a hub", 1)),
     "outdated": ("hub binding", ("calm with a hub", 3)),
-    "insisting": ("hub owner", ("rough with a hub", 67)),
-    "abandoning": ("hub binding", ("rough with a hub", 114)),
+    "insisting": ("hub owner", ("rough with a hub", 9)),
+    "abandoning": ("hub binding", ("rough with a hub", 22)),
 }
 
 

@@ -1,4 +1,4 @@
-"""What was said is acknowledged when the store was seen once more: by the next read, or by one for that alone."""
+"""What was said is acknowledged when the store was seen once more: by the next batch's read, or by one for that alone."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
