@@ -216,11 +216,6 @@ class Inbox:
         while True:
             await self._line.put(await self._local.take(self._service.most))
 
-    @property
-    def waiting(self) -> bool:
-        """Whether there is a next batch by now."""
-        return not self._line.empty()
-
     async def next(self) -> list[Item]:
         """All that waits, as one batch if it is not too large: a round costs as much for two messages as for one. There
         may be nothing that counts."""

@@ -10,7 +10,6 @@ import structlog
 from fairway.runtime.metrics.accumulators import OF_REBUILDS, Durations
 from fairway.runtime.ports import Unreachable, World
 from fairway.runtime.record.rebuild import rebuild
-from fairway.runtime.record.working_sets import Past
 from fairway.runtime.retry import SeldomLog
 from fairway.runtime.service import AnyService
 
@@ -29,8 +28,7 @@ _PATIENCE_S = 1.0
 
 class StoreAndLease:
     """`works` while there is all that the loop needs, as far as it knows; else `lacking` says what is missing.
-    `changes` counts how often the lease was got from another owner or anew, and `rebuilding` how long rebuilds took;
-    `past` are the working sets until now."""
+    `changes` counts how often the lease was got from another owner or anew, and `rebuilding` how long rebuilds took."""
 
     def __init__(self, service: AnyService, world: World) -> None:
         self._service = service
@@ -39,7 +37,6 @@ class StoreAndLease:
         self.works = False
         self.lacking = "has not begun yet"
         self.rebuilding = Durations(OF_REBUILDS)
-        self.past = Past(world.bus, world.store)
         self._lines = SeldomLog()
 
     async def open(self, stand_by: Callable[[], Awaitable[None]]) -> None:
@@ -50,7 +47,6 @@ class StoreAndLease:
             try:
                 filled = await self._world.store.open() or await self._rebuilt()
                 if filled and (not self._service.single or await self._take_lease()):
-                    await self.past.sets()
                     return
                 self.lacking = "another process has its lease" if filled else "the working set is being made"
                 if filled:

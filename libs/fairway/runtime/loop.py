@@ -6,7 +6,6 @@ guards of the steps see to it that it has its effects once.
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 
 import structlog
 
@@ -15,15 +14,20 @@ from fairway.runtime.lease import StoreAndLease
 from fairway.runtime.metrics import Meter
 from fairway.runtime.outbox import Outbox
 from fairway.runtime.outside_calls import CallPlan, OutsideCalls
-from fairway.runtime.ports import Fenced, Outgoing, StoreWiped, Unreachable, Wanted, World
+from fairway.runtime.ports import Fenced, Outgoing, StoreWiped, Unreachable, World
+from fairway.runtime.record.dead_letters import dead_letter
 from fairway.runtime.record.senders import foreign
-from fairway.runtime.record.unhandled import Unhandled
-from fairway.runtime.record.working_sets import late
+from fairway.runtime.record.working_sets import Past, late
 from fairway.runtime.service import AnyService
+from fairway.runtime.spoken_of import heard_of
 from fairway.runtime.views.memory_view import MemoryView
 from fairway.runtime.vital_tasks import LoopTasks, vital
+from fairway.wire.reasons import Code, Reason, Refused
 
 log = structlog.get_logger()
+# A message that a handler fails on this often goes to the dead letters; the delay between tries doubles.
+_TRIES = 6
+_FIRST_DELAY_MS = 200
 # What is known or owned is gone: begin again.
 _LOST = (StoreWiped, Fenced, Unreachable)
 
@@ -37,11 +41,10 @@ class Loop:
         self.meter = meter
         self.view = MemoryView(service)
         self.inbox = Inbox(service, world)
-        count = partial(meter.dead_letter, service.name)
-        self.outbox = Outbox(service.name, world, count)
+        self.outbox = Outbox(service.name, world, lambda code: meter.dead_letter(service.name, code))
         self.opening = StoreAndLease(service, world)
-        self._unhandled = Unhandled(self.inbox, self.outbox.saying, world.clock, count)
-        self.acting = OutsideCalls(service.act, self.inbox.put_back, self._unhandled.failed) if service.act else None
+        self.acting = OutsideCalls(service.act, self.inbox.put_back, self._failed) if service.act else None
+        self._past = Past(world.bus, world.store)
         self._tasks = LoopTasks()
 
     @property
@@ -104,6 +107,7 @@ class Loop:
         """False when the store, or the lease, was lost again on the way."""
         try:
             await self.opening.open(self._stand_by)
+            await self._past.sets()
             await self.view.load(self.world.store)
             await self.outbox.recover()
         except _LOST as error:
@@ -113,17 +117,15 @@ class Loop:
 
     async def _insist(self, batch: Sequence[Item]) -> None:
         """Handles a batch, however often it takes: what is in hand is never dropped, unless another has the lease."""
-        plans = await self._unhandled.decoded(batch)
-        while plans or self._to_confirm:
+        plans = await self._decoded(batch)
+        while plans:
             try:
-                plans = await self._round(plans) if plans else await self._confirm()
+                plans = await self._round(plans)
                 self.opening.works = True
             except (StoreWiped, Fenced) as error:
-                plans = self._all_in_hand(plans)
                 log.warning("working set lost", service=self.service.name, cause=type(error).__name__)
                 await self._open()
             except Unreachable as error:
-                plans = self._all_in_hand(plans)
                 self.opening.works = False
                 self.opening.waits(error)
                 await self.world.clock.sleep(0.5)
@@ -134,24 +136,17 @@ class Loop:
             if stood_by:
                 return
 
-    @property
-    def _to_confirm(self) -> bool:
-        """Else the next batch does it, by the read before its decisions."""
-        return bool(self.outbox.unconfirmed) and not self.inbox.waiting
-
-    async def _confirm(self) -> list[CallPlan]:
-        """Nobody waits, and so the store is seen for this alone."""
-        await self.world.store.read(Wanted())
-        self._seen()
-        return []
-
-    def _seen(self) -> None:
-        """The store is the one that has what was said: it counts."""
-        self._acknowledge(self.outbox.confirmed())
-
-    def _all_in_hand(self, plans: list[CallPlan]) -> list[CallPlan]:
-        """Each once, with what was said and may not count: it is decided again."""
-        return list({id(one): one for one in (*self.outbox.confirmed(), *plans)}.values())
+    async def _decoded(self, batch: Sequence[Item]) -> list[CallPlan]:
+        plans = []
+        for item in batch:
+            try:
+                plans.append(CallPlan(item, item.heard()))
+            except Refused as refused:
+                await self._bury(item, refused.reasons[0])
+            except Exception as error:  # whatever it is: one message must not stop the others
+                why = Reason(Code.UNDECODABLE, f"the message does not decode: {error}", remedy="fix its sender")
+                await self._bury(item, why)
+        return plans
 
     async def _round(self, plans: list[CallPlan]) -> list[CallPlan]:
         """One pass over the messages in hand; returns those that met a conflict and have to be decided again."""
@@ -161,7 +156,7 @@ class Loop:
             await self._look(plans)
             for plan, why in [(one, why) for one in plans if (why := foreign(self.view.jobs, one.heard))]:
                 plans.remove(plan)
-                await self._unhandled.bury(plan.item, why)
+                await self._bury(plan.item, why)
             plans = await self._decide(plans)
             for plan in plans:
                 if plan.decision.calls:
@@ -181,12 +176,12 @@ class Loop:
         """Which of them it was shows when each is looked at by itself."""
         if len(plans) > 1:
             return [left for plan in plans for left in await self._round([plan])]
-        await self._unhandled.failed(plans[0], error)
+        await self._failed(plans[0], error)
         return []
 
     def _timely(self, plans: list[CallPlan]) -> list[CallPlan]:
         """Without the events of a working set that was lost before they were stored."""
-        if gone := [one for one in plans if late(one.heard, self.opening.past.known)]:
+        if gone := [one for one in plans if late(one.heard, self._past.known)]:
             log.warning("late words passed over", service=self.service.name, count=len(gone))
             self.inbox.ack([one.item for one in gone])
         return [one for one in plans if one not in gone]
@@ -195,7 +190,6 @@ class Loop:
         heard = [plan.heard for plan in plans]
         lease = (self.service.name, self.opening.token) if self.service.single else ("", 0)
         await self.view.look(self.world.store, heard, self.world.clock.now(), lease)
-        self._seen()
 
     async def _decide(self, plans: list[CallPlan]) -> list[CallPlan]:
         now = self.world.clock.now()
@@ -205,7 +199,7 @@ class Loop:
             try:
                 plan.decision = self.view.decide(self.service.decide, plan.heard, now)
             except Exception as error:
-                await self._unhandled.failed(plan, error)
+                await self._failed(plan, error)
                 continue
             decided.append(plan)
             plan.before = [self.view.apply(step) for step in plan.decision.steps]
@@ -233,14 +227,24 @@ class Loop:
             await self.outbox.publish(said, commit)
         if any(plan.found_done for plan in plans):
             await self.outbox.make_up()
-        done = [plan for plan in plans if id(plan) not in conflicts]
-        if said:
-            self.outbox.unconfirmed += done
-        else:
-            self._acknowledge(done)
+        self._acknowledge([plan for plan in plans if id(plan) not in conflicts])
         self.meter.decisions.done(self.service.name, [bool(plan.decision.steps) for plan in plans], len(conflicts))
         self.meter.batch(self.service.name, len(plans), len(conflicts), len(said), started)
         return list(conflicts.values())
 
     def _acknowledge(self, plans: Sequence[CallPlan]) -> None:
         self.inbox.ack([item for plan in plans for item in self.inbox.settled(plan.item, plan.decision)])
+
+    async def _failed(self, plan: CallPlan, error: BaseException) -> None:
+        """A handler raised: try again with growing delay, then keep the message where an operator finds it."""
+        log.error("handler failed", **heard_of(plan.heard), error=repr(error), delivered=plan.heard.delivered)
+        if plan.heard.delivered < _TRIES and plan.item.durable:
+            plan.item.later(_FIRST_DELAY_MS * 2**plan.heard.delivered)
+            return
+        why = Reason(Code.HANDLER_FAILED, f"{type(error).__name__}: {error}", remedy="see the service's log")
+        await self._bury(plan.item, why)
+
+    async def _bury(self, item: Item, why: Reason) -> None:
+        self.meter.dead_letter(self.service.name, why.code)
+        await self.outbox.saying.insist([dead_letter(self.service.name, item, why, self.world.clock.now())])
+        self.inbox.ack([item])

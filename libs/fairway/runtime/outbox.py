@@ -6,7 +6,6 @@ import msgspec
 from msgspec import structs
 
 from fairway.domain.decision import Say, Step
-from fairway.runtime.outside_calls import CallPlan
 from fairway.runtime.ports import Commit, Outgoing, StoreWiped, Unreachable, Wanted, World
 from fairway.runtime.publishing import Publishing
 from fairway.runtime.record.found_writer import FoundWriter
@@ -22,8 +21,7 @@ _unpacked = msgspec.msgpack.Decoder(list[Outgoing]).decode
 
 class Outbox:
     """One per service, shared by its instances: whoever finds an entry that stays publishes it. `reached` is whether
-    the last sweep could look for any; `saying` is how it publishes. What was said is `unconfirmed` until the store is
-    seen once more."""
+    the last sweep could look for any; `saying` is how it publishes."""
 
     def __init__(self, service: str, world: World, count: Callable[[Code], None] = lambda code: None) -> None:
         self._service = service
@@ -31,9 +29,9 @@ class Outbox:
         self.saying = Publishing(service, world, count)
         self._found = FoundWriter(service, world, self.saying)
         self._table = f"outbox/{service}"
+        self._lease = ""
         self._done: tuple[str, ...] = ()
         self._seen: set[str] = set()
-        self.unconfirmed: list[CallPlan] = []
         self._count = 0
         self.reached = True
 
@@ -77,18 +75,12 @@ class Outbox:
     async def publish(self, messages: Sequence[Outgoing], commit: Commit) -> None:
         """Publishes until it is done; the entry is cleared with the next commit. StoreWiped (or Unreachable, of the
         store) when the commit may be lost meanwhile: its messages speak of what is not so any more, room that others
-        have by now among it, and have to be decided again. So the store has to be seen once more when all is said,
-        before their cause is acknowledged: what came too late counts for nobody (domain.working_sets), and must not be
-        taken for said."""
+        have by now among it, and have to be decided again. So the store is asked once more when all is said: what
+        came too late counts for nobody (domain.working_sets), and must not be taken for said."""
         if messages:
             await self.saying.insist(messages, self._entries)
+            await self._world.store.read(Wanted())
         self._done = (commit.key,) if messages else ()
-
-    def confirmed(self) -> list[CallPlan]:
-        """What is unconfirmed, once: to be acknowledged, or to be decided again."""
-        found = self.unconfirmed
-        self.unconfirmed = []
-        return found
 
     async def recover(self) -> None:
         """Says what a crashed instance left unsaid. Saying it twice is saying it once: the ids are the same."""

@@ -23,7 +23,7 @@ class Publishing:
     """Of one service in one process. `count` is told of what can never be published."""
 
     def __init__(self, service: str, world: World, count: Callable[[Code], None] = lambda code: None) -> None:
-        self.service = service
+        self._service = service
         self._world = world
         self._count = count
         self._failing: dict[int, str] = {}
@@ -51,7 +51,7 @@ class Publishing:
                     messages = self._letters(error.refused)
                     continue
                 except Unreachable as error:
-                    self._lines.waits(self.service, error)
+                    self._lines.waits(self._service, error)
                     rounds += 1
                     if rounds >= _ROUNDS:
                         self._failing[me] = f"{len(messages)} messages could not be published {rounds} times: {error}"
@@ -66,8 +66,8 @@ class Publishing:
         """One for each of them; one that cannot be said either is a line of the log."""
         letters = []
         for one in refused:
-            log.error("cannot be published", service=self.service, **said_of(one.message), cause=one.why.text)
-            letter = unsayable(self.service, one, self._world.clock.now())
+            log.error("cannot be published", service=self._service, **said_of(one.message), cause=one.why.text)
+            letter = unsayable(self._service, one, self._world.clock.now())
             if letter is not None:
                 letters.append(letter)
             if one.message.kind != KIND:
