@@ -2,7 +2,8 @@
 
 A member cluster's own scheduler may put a pod on another node than was planned for it. Where reports of the clusters
 are at hand, a pod counts where it was seen, and only what was not seen yet counts where it was planned; without
-reports everything counts where it was planned.
+reports everything counts where it was planned. Batch resources may become less under what was promised of them: of
+these a promise has to fit what was reported when it was made.
 """
 
 from bisect import bisect_right
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from fairway.audit.attempts import Spoken, Violation
 from fairway.audit.job_history import JobHistory
+from fairway.domain.batch_resources import PART_OF
 from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node, Slot
@@ -114,21 +116,25 @@ class AuditedRooms:
             given[move.key] = promise
             here = {name: one for name, one in given.items() if one.cluster == promise.cluster}
             for node in dict.fromkeys(slot.node for slot in promise.slots):
-                text = self._overfull(here, promise.cluster, node, move.at)
+                text = self._overfull(here, promise, node, move.at)
                 if text:
                     yield Violation(move.job, move.sequence, "room", text)
 
-    def _overfull(self, given: Mapping[str, Promise], cluster: str, node: str, at: int) -> str:
-        """Why the promises on a node are too much, by all that may have been known at the time; empty if they fit."""
-        have = self._nodes.get(cluster, {}).get(node)
+    def _overfull(self, given: Mapping[str, Promise], promise: Promise, node: str, at: int) -> str:
+        """Why the promises on a node are too much for this one, by all that may have been known at the time; empty if
+        they fit."""
+        have = self._nodes.get(promise.cluster, {}).get(node)
         if have is None:
-            return f"{cluster} has no node {node}"
+            return f"{promise.cluster} has no node {node}"
+        asked = promise.planned({}).get(node, {})
         text = ""
-        for state in self._states(cluster, at):
-            text = _too_much(have, taken(given, state, node))
+        for state in self._states(promise.cluster, at):
+            total = taken(given, state, node)
+            judged = {name: amount for name, amount in total.items() if name in asked or name not in PART_OF}
+            text = _too_much({**have, **_batch_in(state, node)}, judged)
             if not text:
                 return ""
-        return f"{node} of {cluster} {text}"
+        return f"{node} of {promise.cluster} {text}"
 
     def _states(self, cluster: str, at: int) -> Iterator[dict[str, Node]]:
         """What reports showed at `at` and in the time before, by each source, newest first; nothing when there were no
@@ -166,6 +172,13 @@ def _seen(key: str, namespace: str, state: Mapping[str, Node]) -> dict[str, dict
                 for pods, count in own.counts.items():
                     _add(seen.setdefault(pods, {}), {name: count}, 1)
     return seen
+
+
+def _batch_in(state: Mapping[str, Node], node: str) -> Resources:
+    """The batch resources that a node had by its report; of a node that was not reported nobody knows others than those
+    that it has for good."""
+    row = state.get(node)
+    return {name: row.allocatable.get(name, 0) for name in PART_OF} if row is not None else {}
 
 
 def _add(total: dict[str, Any], amounts: Mapping[str, int], times: int) -> None:

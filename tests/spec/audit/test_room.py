@@ -6,11 +6,13 @@ import pytest
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker
 from fairway.audit.room import Promise, taken
+from fairway.domain.resources import BATCH_CPU
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Node, Pods, Slot
 from fairway.wire.fleet import Report
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.workload import PodSet
 from tests.spec.builders.lives import GPU, T0, dequeued
 
 NODES = {"c1": {"n1": {GPU: 8}, "n2": {GPU: 8}}}
@@ -155,3 +157,39 @@ def test_room_that_was_given_up_before_it_was_said_is_free(wrong: list[str]) -> 
     for sequence, message in enumerate([*before, *gone, word, *reserved("second", "n1", SECOND)], 1):
         checker.hear(Spoken(sequence, f"m{sequence}", subjects.job(message.verb, message.tenant), message))
     assert [one.text for one in checker.findings().violations if one.rule == "room"] == wrong
+
+
+BATCH = {"first": 4_000, "second": 4_000}
+
+
+def _asking(message: wire.Admitted, cpu: int) -> wire.Admitted:
+    """For so much batch-cpu, or for a GPU."""
+    sets = (PodSet("Worker", 1, {BATCH_CPU: cpu} if cpu else {GPU: 1}),)
+    work = msgspec.structs.replace(message.spec.workload, pod_sets=sets)
+    return msgspec.structs.replace(message, spec=msgspec.structs.replace(message.spec, workload=work))
+
+
+def in_batch(amounts: tuple[int, ...], asks: dict[str, int] = BATCH) -> list[str]:
+    """What is said of two jobs that are both given n1 for batch-cpu, where the node lists these `amounts`, one from a
+    second before each is given it, and the last a second afterwards."""
+    checker = Checker(NODES)
+    said = [one for name, at in (("first", FIRST), ("second", SECOND)) for one in reserved(name, "n1", at)]
+    for sequence, one in enumerate(said, 1):
+        message = _asking(one, asks[one.job]) if isinstance(one, wire.Admitted) else one
+        checker.hear(Spoken(sequence, f"m{sequence}", subjects.job(message.verb, message.tenant), message))
+    for at, amount in zip((FIRST - 2_000, SECOND - 2_000, SECOND + 1_000), amounts, strict=True):
+        rows = (Node("n1", {GPU: 8, BATCH_CPU: amount}), Node("n2", {GPU: 8}))
+        checker.see(Report(at=at, cluster="c1", epoch="e", sequence=1, full=True, nodes=rows))
+    return [one.text for one in checker.findings().violations if one.rule == "room"]
+
+
+def test_what_falls_after_a_promise_breaks_none() -> None:
+    assert in_batch((4_000, 8_000, 0)) == []
+
+
+def test_a_promise_on_batch_resources_fits_what_was_reported_when_it_was_made() -> None:
+    assert in_batch((4_000, 4_000, 8_000)) == [f"n1 of c1 has 4000 {BATCH_CPU}, but 8000 are reserved or running"]
+
+
+def test_who_asks_for_none_of_them_may_come_where_they_are_short() -> None:
+    assert in_batch((4_000, 0, 0), {"first": 4_000, "second": 0}) == []

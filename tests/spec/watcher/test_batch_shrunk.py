@@ -53,6 +53,13 @@ def test_with_dynamic_allocation_those_count_that_spark_always_keeps(least: int,
     assert is_down(running(workload=work()).now, phase(4, spec__dynamicAllocation=dynamic)) == down
 
 
+@pytest.mark.parametrize("state", ["PENDING_RERUN", "SUBMITTED", "SUBMISSION_FAILED"])
+def test_a_driver_that_is_to_be_run_again_is_missing_with_all_of_its_executors(state: str) -> None:
+    shown = status(spark(), work(), {"applicationState": {"state": state}, "executorState": {}})
+    assert is_down(running(workload=work()).now, shown)
+    assert not is_down(running(workload=work("cpu")).now, shown)
+
+
 def test_a_gang_of_another_kind_needs_all_of_its_pods() -> None:
     sets = (PodSet("Worker", 4, {BATCH_CPU: 1}),)
     job = running(workload=Workload("kubeflow.org/v1", "PyTorchJob", "team-a", "llm", sets, 4)).now

@@ -1,12 +1,11 @@
 """SparkApplication of sparkoperator.k8s.io/v1beta2: a driver and its first executors.
 
-Sizes are Spark's own (Spark on Kubernetes, BasicDriverFeatureStep and BasicExecutorFeatureStep): cpu is
-coreRequest, else cores, else 1; coreLimit is only the limit. Memory is `memory` + memoryOverhead, or + the
-larger of factor x memory and 384 MiB (memory.py). What the CR leaves out may stand in sparkConf.
-Without a number of executors Spark starts 2; with dynamic allocation the largest of instances,
-initialExecutors, minExecutors, which with the driver is the gang; charged are maxExecutors, as nobody asks
-Fairway when there are more. RUNNING is the driver's state: the gang is up only when executorState shows as many
-executors.
+Sizes are Spark's own (Spark on Kubernetes, BasicDriverFeatureStep and BasicExecutorFeatureStep): cpu is coreRequest,
+else cores, else 1; coreLimit is only the limit. Memory is `memory` + memoryOverhead, or + the larger of factor x
+memory and 384 MiB (memory.py). What the CR leaves out may stand in sparkConf. Without a number of executors Spark
+starts 2; with dynamic allocation the largest of instances, initialExecutors, minExecutors, which with the driver is
+the gang; charged are maxExecutors, as nobody asks Fairway when there are more. RUNNING is the driver's state: the gang
+is up only when executorState shows as many executors.
 """
 
 from collections.abc import Iterator, Mapping
@@ -89,6 +88,8 @@ class SparkApplication(Kind):
         if state == "RUNNING" and up < wanted:
             kept = _kept(manifest["spec"], wanted)
             return Phase(PENDING, text, missing=max(0, kept - up), are_to_be=kept)
+        if meaning == PENDING:  # without a driver: it has none yet, or waits to be run again
+            return Phase(PENDING, text, missing=workload.gang_minimum, are_to_be=workload.gang_minimum)
         if meaning == FAILED:
             text = told(application["errorMessage"]) or text
         return Phase(meaning, text)
