@@ -130,7 +130,8 @@ class AuditedRooms:
         text = ""
         for state in self._states(promise.cluster, at):
             total = taken(given, state, node)
-            judged = {name: amount for name, amount in total.items() if name in asked or name not in PART_OF}
+            # Who asks for nothing of what there is too little of has not taken it.
+            judged = {name: amount for name, amount in total.items() if name in asked}
             text = _too_much({**have, **_batch_in(state, node)}, judged)
             if not text:
                 return ""

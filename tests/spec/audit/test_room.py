@@ -169,16 +169,16 @@ def _asking(message: wire.Admitted, cpu: int) -> wire.Admitted:
     return msgspec.structs.replace(message, spec=msgspec.structs.replace(message.spec, workload=work))
 
 
-def in_batch(amounts: tuple[int, ...], asks: dict[str, int] = BATCH) -> list[str]:
-    """What is said of two jobs that are both given n1 for batch-cpu, where the node lists these `amounts`, one from a
-    second before each is given it, and the last a second afterwards."""
+def in_batch(amounts: tuple[int, ...], asks: dict[str, int] = BATCH, gpus: int = 0) -> list[str]:
+    """What is said of two jobs that are both given n1 for batch-cpu, where the node lists these `amounts`, one from two
+    seconds before each is given it, and the last a second afterwards. Others use so many of its `gpus`."""
     checker = Checker(NODES)
     said = [one for name, at in (("first", FIRST), ("second", SECOND)) for one in reserved(name, "n1", at)]
     for sequence, one in enumerate(said, 1):
         message = _asking(one, asks[one.job]) if isinstance(one, wire.Admitted) else one
         checker.hear(Spoken(sequence, f"m{sequence}", subjects.job(message.verb, message.tenant), message))
     for at, amount in zip((FIRST - 2_000, SECOND - 2_000, SECOND + 1_000), amounts, strict=True):
-        rows = (Node("n1", {GPU: 8, BATCH_CPU: amount}), Node("n2", {GPU: 8}))
+        rows = (Node("n1", {GPU: 8, BATCH_CPU: amount}, used={GPU: gpus}), Node("n2", {GPU: 8}))
         checker.see(Report(at=at, cluster="c1", epoch="e", sequence=1, full=True, nodes=rows))
     return [one.text for one in checker.findings().violations if one.rule == "room"]
 
@@ -193,3 +193,4 @@ def test_a_promise_on_batch_resources_fits_what_was_reported_when_it_was_made() 
 
 def test_who_asks_for_none_of_them_may_come_where_they_are_short() -> None:
     assert in_batch((4_000, 0, 0), {"first": 4_000, "second": 0}) == []
+    assert in_batch((8_000, 8_000, 0), gpus=9) == []
