@@ -70,8 +70,8 @@ async def test_only_the_account_that_renews_may_ask_for_tokens_and_it_may_nothin
 
 
 async def counted(rights: set[Right], asked: Callable[[], list[Json]]) -> str:
-    """The rights that nobody needed, once it is none or after half a minute; and what was asked beyond them. The profile
-    for batch resources is asked for only where nodes have some, and these have none (tests/spec/agent)."""
+    """The rights that nobody needed, once it is none or after half a minute; and what was asked beyond them. The
+    profile for batch resources is asked for only where nodes have some, and these have none (tests/spec/agent)."""
     rights = {one for one in rights if one.resource != "clustercolocationprofiles"}
     end = asyncio.get_running_loop().time() + 30
     while rbac.idle_and_astray(rights, asked())[0] and asyncio.get_running_loop().time() < end:
