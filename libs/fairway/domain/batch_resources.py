@@ -15,6 +15,9 @@ from fairway.wire.workload import PodSet, Workload
 # In a member: by it Koordinator's webhook does to the pods of copies what `in_batch` does to their requests.
 PROFILE_KIND = "ClusterColocationProfile.config.koordinator.sh/v1alpha1"
 PROFILE = "fairway-batch"
+# Of the class that a join makes for these pods: below the 0 of pods that name no class, and below what a cluster
+# autoscaler adds nodes for (-10).
+PRIORITY = -1_000
 _IN_BATCH = {"cpu": BATCH_CPU, "memory": BATCH_MEMORY}
 # Each is a part of another resource of the node, and never more than that.
 PART_OF = {part: name for name, part in _IN_BATCH.items()}

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.domain.batch_resources import has_batch
+from fairway.domain.batch_resources import PRIORITY, has_batch
 from fairway.domain.job import Job
 from fairway.domain.tenancy.profile import HOME
 from fairway.propagator import needed_objects
@@ -45,8 +45,6 @@ LONGEST_S = 600
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 # The highest value that a PriorityClass of users may have.
 _HIGHEST = 1_000_000_000
-# Of the class that a join makes for pods on batch resources.
-_BATCH_PRIORITY = -1_000
 
 
 class Room(Struct, frozen=True):
@@ -171,7 +169,7 @@ def _reservation(head: Json, room: Room, pods: PodSet, pod: Json) -> Json:
 
 def _priority(room: Room, pods: PodSet) -> int:
     """Pods on batch resources come after all others, and so does the room for them."""
-    return min(room.priority, _BATCH_PRIORITY if has_batch(pods.requests) else _HIGHEST)
+    return min(room.priority, PRIORITY if has_batch(pods.requests) else _HIGHEST)
 
 
 def priority_class(priority: int) -> Json:

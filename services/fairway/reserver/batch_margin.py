@@ -2,7 +2,8 @@
 
 Koordinator's figures lag behind real use by up to five minutes and may fall below what is given out. So of each node as
 much is left alone as its cluster's batch resources fell by within five minutes, in all but one of twenty such times of
-the last day, and a tenth at least.
+the last day, and a tenth at least. Of a cluster that was followed for less than twenty of them the others count as ones
+without a fall: a single one would else keep everything back for as long.
 """
 
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ _WHOLE = 20
 # A day of such times: with more, older ones count half.
 _MOST_COUNTED = 288
 _SHARE = 95
+_LEAST_COUNTED = 20
 
 
 def followed(falls: Falls, totals: Mapping[str, int], now: int) -> Falls:
@@ -52,8 +54,9 @@ def _counted(counts: tuple[int, ...], fall: int) -> tuple[int, ...]:
 
 def percent(falls: Falls) -> int:
     """Of each node's batch resources."""
-    enough = sum(falls.counts) * _SHARE
-    seen = 0
+    counted = sum(falls.counts)
+    enough = max(_LEAST_COUNTED, counted) * _SHARE
+    seen = max(0, _LEAST_COUNTED - counted)
     for fall, count in enumerate(falls.counts):
         seen += count
         if seen * 100 >= enough:

@@ -2,15 +2,18 @@
 nodes really use, from which its manager makes batch resources."""
 
 import json
+from functools import partial
 
-from fairway.lab.kubereal.admin import Json, PlaneAdmin, admin
+from fairway.lab.kubereal.admin import admin
 from fairway.lab.kubereal.build import Tools
+from fairway.lab.kubereal.certificates import pair
 from fairway.lab.kubereal.control_plane import Plane
 from fairway.lab.kubereal.crds import define
 from fairway.lab.kubereal.operators.koordinator import scheduler_config
-from fairway.lab.kubereal.operators.setup import Hook, configuration, namespace
+from fairway.lab.kubereal.operators.pod_webhook import pod_webhook
+from fairway.lab.kubereal.operators.setup import Site, namespace
+from fairway.lab.kubereal.operators.start import answers
 from fairway.lab.kubereal.stand_ins.node_metrics import NODE_USES
-from fairway.lab.processes.server import free_ports
 from tests.kubernetes.support.fleet import Api
 
 
@@ -33,40 +36,15 @@ async def only_its_scheduler(plane: Plane, built: Tools) -> None:
 
 
 async def only_its_webhook(plane: Plane, built: Tools) -> None:
-    """Pods are converted by profiles as Koordinator does it, and refused where it refuses them. Its manager makes the
-    certificate, and writes it into the configurations."""
+    """Pods are converted by profiles as Koordinator does it, and refused where it refuses them."""
     await define(plane, ("koordinator",), built)
-    port = free_ports(1)[0]
-    pods = {"group": "", "version": "v1", "resource": "pods"}
-    hooks = {
-        "Mutating": Hook("mpod.koordinator.sh", "/mutate-pod", **pods),
-        "Validating": Hook("vpod.koordinator.sh", "/validate-pod", **pods),
-    }
-    found = [
-        configuration(kind, f"koordinator-{kind.lower()}-webhook-configuration", port, b"", [hook])
-        for kind, hook in hooks.items()
-    ]
+    webhook = pod_webhook(Site(plane, pair()))
     async with admin(plane) as api:
-        await api.apply((namespace("koordinator-system"), *found))
-        args = ("--enable-leader-election=false", "--metrics-addr=0", "--health-probe-addr=0", "--enable-pprof=false")
-        env = {
-            "POD_NAMESPACE": "koordinator-system",
-            "POD_NAME": "koord-manager-0",
-            "WEBHOOK_HOST": "127.0.0.1",
-            "WEBHOOK_PORT": str(port),
-            "WEBHOOK_CERT_DIR": str(plane.dir / "koordinator-webhook"),
-        }
-        await plane.program("koord-manager", [f"--kubeconfig={plane.kubeconfig}", *args], env)
-        await api.until(lambda: _certified(api, found), "Koordinator's webhooks")
-
-
-async def _certified(api: PlaneAdmin, configurations: list[Json]) -> bool:
-    group = "/apis/admissionregistration.k8s.io/v1"
-    for one in configurations:
-        now = await api.get(f"{group}/{one['kind'].lower()}s/{one['metadata']['name']}") or {}
-        if not all(hook["clientConfig"].get("caBundle") for hook in now.get("webhooks") or [{"clientConfig": {}}]):
-            return False
-    return True
+        await api.apply((namespace("koordinator-system"), *webhook.objects))
+    env = {"POD_NAMESPACE": "koordinator-system", "POD_NAME": "koord-manager-0", **webhook.env}
+    args = ("--enable-leader-election=false", "--metrics-addr=0", "--enable-pprof=false", *webhook.flags)
+    manager = await plane.program("koord-manager", [f"--kubeconfig={plane.kubeconfig}", *args], env)
+    await manager.until(partial(answers, webhook.probe))
 
 
 def foreign(manifest: dict[str, object] | None, name: str, node: str) -> dict[str, object]:

@@ -43,7 +43,7 @@ def test_a_fall_counts_that_came_back_within_the_five_minutes_and_one_of_the_oth
     falls = followed(Falls(), {BATCH_CPU: 10, BATCH_MEMORY: 100}, 1)
     falls = followed(falls, {BATCH_CPU: 10, BATCH_MEMORY: 40}, 2)
     falls = followed(falls, {BATCH_CPU: 10, BATCH_MEMORY: 100}, 1 + WINDOW_MS)
-    assert percent(falls) == 60
+    assert falls.counts == (0,) * 12 + (1,)
 
 
 def test_what_became_less_while_nobody_reported_is_no_fall_of_five_minutes() -> None:
@@ -55,7 +55,14 @@ def test_what_became_less_while_nobody_reported_is_no_fall_of_five_minutes() -> 
 
 def test_batch_resources_that_are_gone_fell_to_nothing() -> None:
     falls = followed(followed(Falls(), CPU, 1), {}, 1 + WINDOW_MS)
-    assert percent(falls) == 100
+    assert falls.counts == (0,) * 20 + (1,)
+
+
+@pytest.mark.parametrize(("lowest", "share"), [([0], 10), ([0, 0], 100), ([100_000, 0, 50_000], 50)])
+def test_one_fall_of_a_cluster_that_is_followed_for_a_short_time_keeps_nothing_back(
+    lowest: list[int], share: int
+) -> None:
+    assert percent(windows(*lowest)) == share
 
 
 def test_a_day_ago_counts_less() -> None:

@@ -221,9 +221,9 @@ def test_batch_resources_come_and_go_within_what_they_are_a_part_of() -> None:
 def test_a_part_of_batch_resources_is_left_alone_and_the_record_says_how_much() -> None:
     view = known(node("n1"))
     before = {BATCH_CPU: 8_000}
-    falls = Falls(since=LATER - 301_000, first=before, lowest={BATCH_CPU: 4_000})
+    falls = Falls(since=LATER - 301_000, first=before, lowest={BATCH_CPU: 4_000}, counts=(0,) * 10 + (1,))
     view.clusters["c1"].info = msgspec.structs.replace(view.clusters["c1"].info, falls=falls)
     nodes, info = after(view, delta(Node("n1", {"cpu": 8_000, **before}, holds={"j/1": {BATCH_CPU: 1_000}})), LATER)
     assert nodes["n1"].margin == {BATCH_CPU: 4_000}
     assert left_on(nodes["n1"])[BATCH_CPU] == 4_000
-    assert info.falls == Falls(LATER, before, before, (0,) * 10 + (1,))
+    assert info.falls == Falls(LATER, before, before, (0,) * 10 + (2,))

@@ -41,7 +41,7 @@ def spark_in_batch(manifest: Field, names: tuple[str, ...]) -> bool:
             return True
         if any(said):
             roles[said.index(False)].wrong(
-                "is not, while the other role's is", 'write "true" for both, or on the object'
+                "is not true, while the other role's is", 'write "true" for both, or on the object'
             )
     return False
 

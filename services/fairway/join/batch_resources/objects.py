@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from fairway.domain.batch_resources import PROFILE, PROFILE_KIND
+from fairway.domain.batch_resources import PRIORITY, PROFILE, PROFILE_KIND
 from fairway.workloads.member_copy import BATCH_LABEL
 from fairway.workloads.reading.batch_marks import BEST_EFFORT, CLASS_LABEL, KOORD_BATCH
 
@@ -24,8 +24,6 @@ LEAST = 5000
 MOST = 5999
 _PRIORITY_LABELS = {CLASS_LABEL: KOORD_BATCH}
 _LEAVES_RESOURCES = "config.koordinator.sh/skip-update-resources"
-# Below the 0 of pods that name no class, and below what a cluster autoscaler adds nodes for (-10).
-_VALUE = -1_000
 _NEVER = "Never"
 
 
@@ -35,7 +33,7 @@ def priority_class() -> Json:
         "apiVersion": api_version,
         "kind": kind,
         "metadata": {"name": NAME, "labels": dict(_LABELS)},
-        "value": _VALUE,
+        "value": PRIORITY,
         "preemptionPolicy": _NEVER,
         "globalDefault": False,
         "description": "Pods of Fairway's jobs on batch resources: they give way to all others, and drive out none.",

@@ -62,7 +62,7 @@ async def start(plane: Plane, names: Iterable[str], tools: Tools) -> None:
 
 async def _start(plane: Plane, api: PlaneAdmin, setup: Setup) -> None:
     started = [(await plane.program(one.program, one.args, one.env, one.name), one.probe) for one in setup.processes]
-    await asyncio.gather(*(program.until(partial(_answers, probe)) for program, probe in started))
+    await asyncio.gather(*(program.until(partial(answers, probe)) for program, probe in started))
     for path in setup.present:
 
         async def there(path: str = path) -> bool:
@@ -72,7 +72,8 @@ async def _start(plane: Plane, api: PlaneAdmin, setup: Setup) -> None:
         await api.until(there, path)
 
 
-async def _answers(probe: str) -> bool:
+async def answers(probe: str) -> bool:
+    """Whether somebody listens there; and says 200, where that can be asked."""
     where = urlsplit(probe)
     try:
         if where.scheme == "tcp":
