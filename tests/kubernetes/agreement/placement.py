@@ -40,8 +40,10 @@ class Said(Struct, frozen=True):
 
 
 async def seen(cluster: KubernetesCluster) -> tuple[Node, ...]:
-    """The rows that an agent reports when it has just begun. `cluster` has the agent's shapes."""
+    """The rows that an agent reports when it has just begun, in a cluster whose pods on batch resources are converted.
+    `cluster` has the agent's shapes."""
     rows = Seen()
+    rows.tell_batch(True)
     async for change in cluster.watch("Node.v1"):
         if change.synced:
             break
