@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fairway.domain.queue_policy import QueueSpec
 from fairway.queue.metrics.counted_line import CountedLine
-from fairway.queue.waiting_jobs import WaitingJobs
+from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.wire.reasons import Code
 from tests.spec.builders.waiting import waiting
 

@@ -74,8 +74,8 @@ class Client:
     def _dequeued(self, teller: Teller, job: Job) -> Step:
         path = path_nodes(TREE, job.leaf)
         names = tuple(node.path for node in path)
-        teller.say(wire.Dequeued, path=names, charge=request(job))
-        return teller.step(*charge(path, request(job)))
+        teller.say(wire.Dequeued, path=names, charge=request(job.spec.workload))
+        return teller.step(*charge(path, request(job.spec.workload)))
 
 
 moves = st.tuples(

@@ -38,6 +38,26 @@ def pods_in_batch(pods: Iterable[PodSet]) -> tuple[PodSet, ...]:
     return tuple(replace(one, requests=in_batch(one.requests)) for one in pods)
 
 
+def on_batch(work: Workload) -> Workload:
+    """The same job on what online pods leave."""
+    return replace(work, pod_sets=pods_in_batch(work.pod_sets))
+
+
+def on_normal(work: Workload) -> Workload:
+    """The same job on cpu and memory; of one that may have either (`Workload.batch_first`)."""
+    pods = tuple(replace(one, requests=_in_normal(one.requests)) for one in work.pod_sets)
+    return replace(work, pod_sets=pods)
+
+
+def _in_normal(requests: Mapping[str, int]) -> Resources:
+    return {PART_OF.get(name, name): amount for name, amount in requests.items()}
+
+
+def as_now(work: Workload, now: Workload) -> Workload:
+    """`work` on what `now` runs on, of two manifests of a job that may have either."""
+    return on_batch(work) if work.batch_first and batch_pod_sets(now) else work
+
+
 def has_batch(amounts: Mapping[str, int]) -> bool:
     """Whether any of it is what online pods leave."""
     return not PART_OF.keys().isdisjoint(amounts)

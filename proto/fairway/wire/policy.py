@@ -38,7 +38,8 @@ class Policy(Struct, frozen=True, omit_defaults=True):
 
     `attempts` is the most attempts a job gets; `start_timeout` and `avoid` are in milliseconds. `reserve` is one of
     wire.capacity.RESERVE: how room may be held in the member, out of what the cluster can. `alone`: what the pods of
-    its jobs name has to be in the member already. `companions` go along with its jobs, each by its name.
+    its jobs name has to be in the member already. `companions` go along with its jobs, each by its name. `room` is on
+    what its jobs run that say nothing of it themselves: batch, normal, or first the one and then the other.
     """
 
     api_version: str
@@ -55,6 +56,7 @@ class Policy(Struct, frozen=True, omit_defaults=True):
     reserve: str = AUTO
     alone: bool = False
     companions: tuple[Selector, ...] = ()
+    room: str = ""
 
     @property
     def title(self) -> str:

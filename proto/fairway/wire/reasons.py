@@ -115,6 +115,8 @@ class Code(StrEnum):
     GANG_OF_PODS = "GangOfPods"
     # An attempt ended, too: the batch resources that it ran on, or was to run on, became less.
     BATCH_SHRUNK = "BatchShrunk"
+    # Sent back: no cluster has the batch resources that it runs on where there are any, and normal ones are next.
+    NO_BATCH_ROOM = "NoBatchRoom"
     # A later version's, which this one does not know; its sentence says what it is.
     UNKNOWN = "Unknown"
 

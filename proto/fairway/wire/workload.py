@@ -43,7 +43,8 @@ class Workload(Struct, frozen=True, omit_defaults=True):
 
     `gang_minimum` is how many pods must fit together, over all pod sets, for the job to start at all.
     `priority_class` is the name found in the kind's own lookup order, or empty for the default class.
-    `wrapped_kinds` are those of the objects that stand whole in the manifest, as keys, sorted.
+    `wrapped_kinds` are those of the objects that stand whole in the manifest, as keys, sorted. `batch_first`: its pods
+    run on batch resources where there is room for them, else on cpu and memory; `pod_sets` say on which they do now.
     """
 
     api_version: str
@@ -54,6 +55,7 @@ class Workload(Struct, frozen=True, omit_defaults=True):
     gang_minimum: int
     priority_class: str = ""
     wrapped_kinds: tuple[str, ...] = ()
+    batch_first: bool = False
 
     @property
     def key(self) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from fairway.admission.named_settings import SETTLING
 from fairway.admission.understand import Understood
 from fairway.admission.view import MANIFEST, SERVICE, View
-from fairway.domain.batch_resources import batch_pod_sets
+from fairway.domain.batch_resources import as_now, batch_pod_sets
 from fairway.domain.decision import NOTHING, Call, Decision, Heard
 from fairway.domain.events import aside
 from fairway.domain.job import STARTED, Job, State
@@ -68,7 +68,8 @@ def _running(heard: Heard[object], job: Job, seen: Understood, now: int) -> Deci
     """First its manifest of now is fetched: what differs is told from that."""
     assert job.spec is not None, "a job with an attempt was admitted"
     assert seen.spec is not None, "what is not understood is refused"
-    if refusal := _named_otherwise(job.spec, seen.spec) or _more_room(job, seen.spec.workload):
+    work = as_now(seen.spec.workload, job.spec.workload)
+    if refusal := _named_otherwise(job.spec, seen.spec) or _more_room(job, work):
         return _unchanged(heard, job, seen, now, refusal)
     outcome = heard.outcomes[-1] if heard.outcomes else None
     if outcome is not None and not outcome.ok:
@@ -78,7 +79,7 @@ def _running(heard: Heard[object], job: Job, seen: Understood, now: int) -> Deci
     if refusal := _fixed(job, outcome.body.manifest, seen.manifest):
         return _unchanged(heard, job, seen, now, refusal)
     new = seen.spec
-    kept = {"workload": new.workload, "labels": new.labels, "manifest": new.manifest}
+    kept = {"workload": work, "labels": new.labels, "manifest": new.manifest}
     spec = msgspec.structs.replace(job.spec, **kept, hub=_object(job.spec, new))
     head = _head(heard, job, now)
     adjust = wire.Adjust(**head, attempt=job.attempt, cluster=job.cluster, spec=spec)

@@ -15,6 +15,7 @@ from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.companions.named import named
 from fairway.workloads.kinds.registry import KINDS, read
+from fairway.workloads.reading.batch_marks import under_policy
 from fairway.workloads.reading.named_objects import NamedObjects, claims
 from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, json_value, too_deep
 from fairway.workloads.settings.policy_limits import MOST_ALONG, MOST_BYTES
@@ -159,6 +160,7 @@ def _spec(message: wire.Manifested, found: _Read, ref: wire.ManifestRef, setting
     policy = policy_of(along, manifest, settings, message.hub is not None)
     decided = terms(policy, workload.namespace) | placement_of(policy, settings, mine)
     meta = manifest["metadata"]
+    workload = under_policy(workload, meta.get("annotations") or {}, policy.room)
     quiet = found.typed is not None and found.typed.quiet
     said = b"" if quiet else bytes(message.manifest)
     claimed = NamedObjects() if quiet else claims(manifest, said)

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Protocol
 
+from fairway.domain.attempts.cluster_avoidance import avoided
 from fairway.domain.attempts.retry import go_back
+from fairway.domain.batch_resources import batch_pod_sets
 from fairway.domain.decision import NOTHING, Decision, FoundApart, Heard, Step
 from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
@@ -44,13 +46,17 @@ def decide(view: View, heard: Heard[wire.Dequeued], now: int) -> Decision:
 
 def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
     assert job.spec is not None, "a dequeued job was admitted"
-    avoid = {name: until for name, until in job.avoid.items() if until > now}
+    work = job.spec.workload
+    avoid = {name: until for name, until in avoided(job.avoid, job.attempts, work).items() if until > now}
     context = Context(now=now, stale_after=view.stale_after, avoid=avoid, weights=view.weights)
-    choice = choose(view.clusters, job.spec.workload, job.spec.placement, context)
+    choice = choose(view.clusters, work, job.spec.placement, context)
     table = choice.verdict_table
     found = FoundRef() if len(table) > view.alongside else recorded(table)
     if choice.plan is None:
-        go_back(teller, what_would_help(choice, job.spec.placement), found, sum(view.freed.values()))
+        why = what_would_help(choice, job.spec.placement)
+        if work.batch_first and batch_pod_sets(work):
+            why = Reason(Code.NO_BATCH_ROOM, f"not on batch resources, so cpu and memory are next: {why.text}")
+        go_back(teller, why, found, sum(view.freed.values()))
     else:
         teller.say(
             wire.Placed,

@@ -6,7 +6,7 @@ from fairway.domain.policy_terms import Changed
 from fairway.queue.order import QueueOrder
 from fairway.queue.owner_changes import hold, revise, send_back
 from fairway.queue.view import SWEEP, Hears, QueueBegins, Sweep
-from fairway.queue.waiting_jobs import QUOTA
+from fairway.queue.waiting.waiting_job import QUOTA
 from fairway.queue.wake_ups import Changes, Free, QueueChange, turn_of
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed

@@ -9,7 +9,7 @@ from fairway.queue.changes import changes
 from fairway.queue.order import QueueOrder
 from fairway.queue.owner_changes import too_soon
 from fairway.queue.view import SERVICE, Hears, View
-from fairway.queue.waiting_jobs import retry_at
+from fairway.queue.waiting.waiting_job import retry_at
 from fairway.queue.wake_ups import wake
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason

@@ -13,10 +13,10 @@ from fairway.domain.quota.charge import Share, given_back_by
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources, scale
 from fairway.domain.tenancy.profile import Tenancy
-from fairway.queue.freed_room import taken_of
 from fairway.queue.policy_changes import Policies
 from fairway.queue.view import SWEEP
-from fairway.queue.waiting_jobs import WaitingJobs
+from fairway.queue.waiting.freed_room import taken_of
+from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.runtime.ports import ReadRows, Wanted
 from fairway.runtime.service import Remembered
 from fairway.runtime.views.jobs import JobsMemory, requests_of
@@ -156,7 +156,7 @@ class QueueMemory(JobsMemory[object]):
         if isinstance(message, fleet.Freed):
             self.rooms.hear(message)
         elif isinstance(message, wire.Queue) and message.why is not None:
-            self.queued.found_none(message.job, message.freed)
+            self.queued.found_none(message.job, message.freed, message.why.code)
         elif isinstance(message, wire.Reserved):
             self.rooms.reserve(message, self.jobs.get(message.job))
 

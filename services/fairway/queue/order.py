@@ -7,9 +7,9 @@ from fairway.domain.quota.charge import Share, charge, given_back_by, settled
 from fairway.queue.policy_changes import under
 from fairway.queue.standing import Standings, all_of
 from fairway.queue.view import SERVICE, View
-from fairway.queue.waiting_jobs import WaitingJob, entry_of
+from fairway.queue.waiting.waiting_job import BATCH_ROOM, NOTHING_YET, WaitingJob, entry_of
 from fairway.wire import jobs as wire
-from fairway.wire.reasons import Reason
+from fairway.wire.reasons import Code, Reason
 from fairway.wire.spec import JobSpec
 
 # A job went (True); it had its turn, and its quota does not take it (False); it is not its turn, or was tried before.
@@ -49,13 +49,26 @@ class QueueOrder(Standings):
             if told:
                 self._stay(entry, () if job.cancelling else self.gates(entry))
             return None
-        if (full := self.full(entry)) is not None:
+        full = self.full(entry)
+        if (batch := entry.batch) is not None and self._to_batch(batch, entry, full) and self.full(batch) is None:
+            self._go(batch, by, room)
+            return True
+        if full is None:
+            self._go(entry, by, room)
+        elif entry.lacks != BATCH_ROOM:  # what it lacks beside was said
             known = job.why is not None and not job.gates and job.why.field == full
             quota = None if known else self.quota(entry)
             self._stay(entry, (quota,) if quota else ())
-            return False
-        self._go(entry, by, room)
-        return True
+        return full is None
+
+    def _to_batch(self, batch: WaitingJob, entry: WaitingJob, full: str | None) -> bool:
+        """Whether one that prefers batch resources is tried on those: first, unless the scheduler has just had none for
+        it, or for one of its shape; else where its quota does not take it on normal ones and room was freed since."""
+        why = entry.job.why
+        just_had_none = why is not None and why.code is Code.NO_BATCH_ROOM
+        if entry.lacks == NOTHING_YET and not just_had_none and not self.rooms.found_none(batch):
+            return True
+        return full is not None and self.rooms.where(batch) is not None
 
     def _stay(self, entry: WaitingJob, gates: tuple[Reason, ...]) -> None:
         """Says what is news of why it waits, and under which terms."""
@@ -86,8 +99,10 @@ class QueueOrder(Standings):
         self.gone.add(job.id)
 
     def terms(self, entry: WaitingJob) -> JobSpec | None:
-        """What its policy says now, if that is news."""
-        return under(self.view.policies, entry.job, self.view.tenancy(entry.job.tenant).clusters)
+        """What it would go with, as its policy says now, if that is news."""
+        job = entry.job
+        now = under(self.view.policies, entry.spec, self.view.tenancy(job.tenant).clusters)
+        return now or (entry.spec if entry.spec is not job.spec else None)
 
     def teller(self, job: Job) -> Teller:
         return Teller(self.view, SERVICE, self.heard, self.now, job)

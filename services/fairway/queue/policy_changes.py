@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from fairway.domain.job import Job
 from fairway.domain.policy_terms import amended, within
 from fairway.wire.policy import Policy
 from fairway.wire.spec import JobSpec
@@ -14,17 +13,15 @@ from fairway.workloads.settings.policy_index import selects
 Policies = Mapping[str, Policy]
 
 
-def under(policies: Policies, job: Job, clusters: frozenset[str]) -> JobSpec | None:
-    """The job's specification under its policy as that is now, within the `clusters` that its namespace may use (none
+def under(policies: Policies, spec: JobSpec, clusters: frozenset[str]) -> JobSpec | None:
+    """A job's specification under its policy as that is now, within the `clusters` that its namespace may use (none
     named: all); None when there is no news. A policy that is gone, or does not select the job any more, leaves it what
     it had."""
-    if job.spec is None:
-        return None
-    policy = policies.get(job.spec.policy)
-    spec = amended(job.spec, policy, clusters) if policy is not None else None
-    if spec is not None and policy is not None and _selects(policy, job.spec):
-        return spec
-    return _bounded(job.spec, clusters)
+    policy = policies.get(spec.policy)
+    now = amended(spec, policy, clusters) if policy is not None else None
+    if now is not None and policy is not None and _selects(policy, spec):
+        return now
+    return _bounded(spec, clusters)
 
 
 def _bounded(spec: JobSpec, clusters: frozenset[str]) -> JobSpec | None:

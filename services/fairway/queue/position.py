@@ -4,7 +4,7 @@ from msgspec.structs import asdict, replace
 
 from fairway.queue.standing import Standings, all_of
 from fairway.queue.view import View
-from fairway.queue.waiting_jobs import WaitingJob
+from fairway.queue.waiting.waiting_job import WaitingJob
 from fairway.wire.asks import MOST_AHEAD, MOST_ALSO, QueueAnswer, QueueAsk, QueuePlace
 from fairway.wire.reasons import Code
 

@@ -8,9 +8,9 @@ from fairway.domain.decision import Add
 from fairway.domain.job import Job
 from fairway.domain.quota.charge import full_node, lacking, path_nodes
 from fairway.domain.quota.tree import QuotaNode
-from fairway.queue.freed_room import FreedRooms
 from fairway.queue.view import View
-from fairway.queue.waiting_jobs import ROOM, WaitingJob, quota_told, room_reason, steps_aside
+from fairway.queue.waiting.freed_room import FreedRooms
+from fairway.queue.waiting.waiting_job import ROOM, WaitingJob, quota_told, room_reason, steps_aside
 from fairway.wire.reasons import Code, Reason
 
 SUSPENDED = "suspended by its owner; set suspend to false to let it go"

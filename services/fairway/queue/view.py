@@ -10,7 +10,7 @@ from fairway.domain.quota.charge import Share
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.policy_changes import Policies
-from fairway.queue.waiting_jobs import WaitingJobs
+from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import FleetMessage, Freed
 

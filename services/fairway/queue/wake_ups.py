@@ -7,11 +7,13 @@ from math import ceil
 
 from msgspec import Struct
 
-from fairway.queue.freed_room import names
+from fairway.domain.batch_resources import has_batch
 from fairway.queue.metrics.counted_line import Place
 from fairway.queue.order import QueueOrder, Tried
 from fairway.queue.view import SWEEP, SWEEP_EVERY_MS
-from fairway.queue.waiting_jobs import NOTHING_YET, QUOTA, ROOM, WaitingJob, WaitingJobs, retry_at
+from fairway.queue.waiting.freed_room import names
+from fairway.queue.waiting.waiting_job import BATCH_ROOM, NOTHING_YET, QUOTA, ROOM, WaitingJob, retry_at
+from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.wire.fleet import Freed
 
 # One piece of freed room wakes at most so many jobs, the first of as many shapes.
@@ -95,6 +97,9 @@ def _blocked_at(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
         yield Group(entries, until=False)
         for then in turn_of(turn, head.job.queue, change.by):
             yield from _itself(turn, then)
+    if before is None and (turn.back is None or has_batch(turn.back.charge)):
+        for head in queued.heads(BATCH_ROOM):
+            yield Group(queued.group(head), turn.rooms.where(head), True, SHAPE_TRIES)
 
 
 def _of_every_shape(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
@@ -105,11 +110,12 @@ def _of_every_shape(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     if change.news is not None and known:
         turn.rooms.of({change.news.cluster: change.news})
     most = len(turn.gone) + WAKE_BUDGET
-    heads = turn.view.queued.heads(ROOM)
+    queued = turn.view.queued
+    heads = sorted((*queued.heads(ROOM), *queued.heads(BATCH_ROOM)), key=lambda entry: entry.place)
     for head in heads if known or change.news is None else [one for one in heads if names(one, change.news.cluster)]:
         where = "" if not known else turn.rooms.where(head) if len(turn.gone) < most else None
         if where is not None:
-            yield Group(turn.view.queued.group(head), where, True, SHAPE_TRIES)
+            yield Group(queued.group(head), where, True, SHAPE_TRIES)
 
 
 def _itself(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
@@ -118,6 +124,8 @@ def _itself(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     entry = change.entry or turn.head(change.queue)
     if entry is None or (entry.lacks == ROOM and change.by == SWEEP):
         return
+    if entry.batch is not None and entry.lacks in (QUOTA, ROOM):
+        yield Group((entry.batch,), turn.rooms.where(entry.batch))
     asks = entry.lacks != ROOM or 0 < retry_at(entry.job) <= turn.now or turn.terms(entry) is not None
     yield Group((entry,), "" if asks else turn.rooms.where(entry), told=change.entry is not None)
 

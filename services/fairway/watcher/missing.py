@@ -10,8 +10,7 @@ from fairway.domain.attempts.retry import attempt_over, batch_shrunk, next_attem
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome
 from fairway.domain.events import JobRows, Teller
 from fairway.domain.job import Job, State
-from fairway.domain.quota.charge import request
-from fairway.domain.quota.tree import MAX_JOBS
+from fairway.domain.quota.charge import total
 from fairway.domain.resources import describe
 from fairway.watcher.batch_shrunk import on_batch, patience
 from fairway.watcher.edits import Edit
@@ -225,8 +224,8 @@ def _not_up(job: Job, seconds: int, text: str) -> Reason:
     if job.state is State.RUNNING:
         text = f"no longer up in {job.cluster} for {seconds} s: {text}"
         return Reason(Code.BATCH_SHRUNK if shrunk else Code.GANG_DOWN, text, remedy=remedy)
-    asks = {one: amount for one, amount in request(job).items() if one != MAX_JOBS}
-    text = f"not running in {job.cluster} after {seconds} s; its gang needs {describe(asks)}"
+    assert job.spec is not None, "only an admitted job was dispatched"
+    text = f"not running in {job.cluster} after {seconds} s; its gang needs {describe(total(job.spec.workload))}"
     return Reason(Code.BATCH_SHRUNK if shrunk else Code.START_TIMEOUT, text, remedy=remedy)
 
 

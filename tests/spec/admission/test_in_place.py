@@ -7,6 +7,7 @@ import pytest
 
 from fairway.admission.decide import decide
 from fairway.admission.view import ReadManifest
+from fairway.domain.batch_resources import on_batch
 from fairway.domain.decision import Call, Decision, Outcome
 from fairway.domain.submission import digest_of
 from fairway.wire import jobs as wire
@@ -117,6 +118,20 @@ def test_what_was_made_smaller_may_have_again_what_is_reserved() -> None:
     )
     (said,) = events(decide(view(again, jobs={life.name: life.now}), again, NOW))
     assert (said.verb, said.spec.workload.pods) == ("adjust", 2)
+
+
+@pytest.mark.parametrize("batch", [True, False])
+def test_a_job_that_may_have_either_is_changed_on_what_it_runs_on(batch: bool) -> None:
+    life = running()
+    spec = life.now.spec
+    assert spec is not None
+    work = msgspec.structs.replace(spec.workload, batch_first=True)
+    work = on_batch(work) if batch else work
+    life.then(wire.Amended, cluster="c1", spec=msgspec.structs.replace(spec, workload=work))
+    wanted = with_meta(annotations={"fairway.io/room": "batch,normal"})
+    said = decided(life, {**wanted, "spec": body(backoffLimit=1)["spec"]})
+    assert said.verb == "adjust"
+    assert said.spec.workload == work
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from fairway.domain.batch_resources import batch_pod_sets
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 from fairway.wire.spec import JobSpec
@@ -141,3 +142,12 @@ def test_a_job_follows_the_hubs_policy_and_not_its_own(
     policies: tuple[dict[str, object], ...], hub: wire.HubRef | None, want: bool
 ) -> None:
     assert spec(policies, hub).follows is want
+
+
+@pytest.mark.parametrize(("room", "want"), [("batch", (True, False)), ("batch,normal", (False, True))])
+def test_a_policy_says_on_what_its_jobs_run(room: str, want: tuple[bool, bool]) -> None:
+    along = policy()
+    along["metadata"]["annotations"] = {"fairway.io/room": room}
+    said = decided(manifest(), policies=sent(along))
+    work = said.spec.workload
+    assert (bool(batch_pod_sets(work)), work.batch_first) == want

@@ -15,7 +15,7 @@ from fairway.domain.tenancy.profile import Tenancy
 from fairway.inbound.put_off import Key, PutOff
 from fairway.placement.cluster import ClusterView
 from fairway.placement.scores import Weights
-from fairway.queue.waiting_jobs import WaitingJobs
+from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.reserver.node_rows import node_writes
 from fairway.runtime.views.members import Facts
 from fairway.watcher.missing import Down, StatusSaid

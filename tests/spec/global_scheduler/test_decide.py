@@ -4,10 +4,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
+from fairway.domain.attempts.attempt import Attempt
 from fairway.domain.decision import NOTHING
 from fairway.domain.recorded_verdicts import scores, verdicts
+from fairway.domain.resources import BATCH_CPU
 from fairway.global_scheduler.decide import decide
 from fairway.global_scheduler.service import SchedulerMemory
 from fairway.placement.fleet import Fleet
@@ -15,6 +17,7 @@ from fairway.placement.scores import Weights
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.reasons import Code, Reason
+from fairway.wire.workload import PodSet, Workload
 from tests.spec.builders.lives import T0, Life, S, dequeued, placed, queued
 from tests.spec.builders.views import Given, cluster, events, heard, node, of
 
@@ -145,3 +148,38 @@ def test_a_job_that_is_being_cancelled_is_not_placed() -> None:
 @pytest.mark.parametrize("life", [queued(), placed()], ids=["back in its queue", "placed already"])
 def test_a_turn_is_heard_once(life: Life) -> None:
     assert decide(where(life, c1=BIG), heard(dequeued()), NOW) == NOTHING
+
+
+def either(batch: bool) -> Life:
+    """Four pods of eight cores that may have batch resources or cpu."""
+    pods = (PodSet("Worker", 4, {BATCH_CPU if batch else "cpu": 8_000}),)
+    return dequeued(workload=Workload("kubeflow.org/v1", "PyTorchJob", "team-a", "llm", pods, 4, batch_first=True))
+
+
+def test_what_has_no_batch_resources_is_sent_back_for_normal_ones_with_what_was_found() -> None:
+    both = [replace(node("n1"), allocatable={"cpu": 64_000, BATCH_CPU: 24_000, "pods": 110})]
+    life = either(batch=True)
+    (said,) = events(decide(where(life, c1=both), heard(life), NOW))
+    assert (said.verb, said.why.code, said.freed) == ("queue", Code.NO_BATCH_ROOM, 3)
+    assert said.why.text.startswith("not on batch resources, so cpu and memory are next: none of 1 clusters could hold")
+    assert [one.code for one in verdicts(said)] == [Code.NEVER_FITS]
+    life = either(batch=False)
+    (said,) = events(decide(where(life, c1=both), heard(life), NOW))
+    assert said.verb == "placed"
+
+
+@pytest.mark.parametrize(
+    ("code", "batch", "verb"),
+    [
+        pytest.param(Code.BATCH_SHRUNK, False, "placed", id="batch resources became less, and it is to have cpu"),
+        pytest.param(Code.BATCH_SHRUNK, True, "queue", id="batch resources became less, and it is to have those"),
+        pytest.param(Code.JOB_FAILED, False, "queue", id="it failed there"),
+    ],
+)
+def test_where_only_batch_resources_became_less_cpu_may_be_had(code: Code, batch: bool, verb: str) -> None:
+    life = either(batch)
+    ended = Attempt(1, "c1", why=Reason(code, "it ended"), ended_at=1)
+    life.job = replace(life.now, avoid={"c1": NOW + S}, attempts=(ended,))
+    both = [replace(node("n1"), allocatable={"cpu": 64_000, BATCH_CPU: 64_000, "pods": 110})]
+    (said,) = events(decide(where(life, c1=both), heard(life), NOW))
+    assert said.verb == verb

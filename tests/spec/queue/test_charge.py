@@ -39,7 +39,7 @@ def test_a_job_counts_as_one_at_least_whatever_its_pods_ask_for_in_the_name_of_t
     (pods,) = job.spec.workload.pod_sets
     named = replace(pods, requests={**pods.requests, "kube-queue/max-jobs": asked})
     work = replace(job.spec.workload, pod_sets=(named,))
-    asks = request(replace(job, spec=replace(job.spec, workload=work)))
+    asks = request(work)
     assert asks["kube-queue/max-jobs"] == 1 + asked * pods.count
 
 

@@ -7,10 +7,12 @@ import pytest
 
 from fairway.domain.decision import NOTHING
 from fairway.domain.quota.tree import ALLOW_NAMESPACES, QuotaNode
+from fairway.domain.resources import BATCH_CPU
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.quota.decide import decide
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
+from fairway.wire.workload import PodSet, Workload
 from tests.spec.builders.lives import T0, Life, S, admitted, queued
 from tests.spec.builders.views import Given, events, heard, of, puts, tree, verbs
 
@@ -160,3 +162,19 @@ def test_the_same_message_gives_the_same_words_under_the_same_id() -> None:
     first, second = (decide(of(life), heard(life), NOW) for _ in range(2))
     assert first == second
     assert verbs(first) == ["queue"]
+
+
+@pytest.mark.parametrize(
+    ("most", "verb"),
+    [
+        pytest.param({"cpu": 1_000, BATCH_CPU: 0}, "queue", id="cpu alone"),
+        pytest.param({"cpu": 0, BATCH_CPU: 1_000}, "queue", id="batch resources alone"),
+        pytest.param({"cpu": 0, BATCH_CPU: 0}, "rejected", id="neither"),
+    ],
+)
+def test_a_job_that_may_have_either_is_refused_when_it_can_have_neither(most: dict[str, int], verb: str) -> None:
+    pods = (PodSet("pod", 1, {"cpu": 1_000}),)
+    life = admitted(workload=Workload("batch/v1", "Job", "team-a", "a", pods, 1, batch_first=True))
+    leaf = QuotaNode("a", "root/a", {}, most, namespaces=("team-a",))
+    view = of(life, tree=QuotaNode("root", "root", {}, {}, children=(leaf,)))
+    assert verbs(decide(view, heard(life), NOW)) == [verb]

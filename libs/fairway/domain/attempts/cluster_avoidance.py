@@ -1,6 +1,11 @@
 """What the end of an attempt says: whether it is counted, and for how long it speaks against its cluster."""
 
+from collections.abc import Iterable
+
+from fairway.domain.attempts.attempt import Attempt
+from fairway.domain.batch_resources import batch_pod_sets
 from fairway.wire.reasons import Code
+from fairway.wire.workload import Workload
 
 # An attempt that ended so was never applied, or was taken back by its owner: it spends nothing of the attempts that its
 # policy allows.
@@ -32,3 +37,16 @@ def avoided_for(code: Code, avoid: int, before: int) -> int:
     if code in _PASSING:
         return min(avoid, _FIRST_MS << min(before, 20))
     return avoid
+
+
+def avoided(avoid: dict[str, int], attempts: Iterable[Attempt], work: Workload) -> dict[str, int]:
+    """Of the clusters that a job avoids those that it avoids for `work`, and until when: where only batch resources
+    became less, there may be cpu and memory for one that may have either."""
+    if not avoid or not work.batch_first or batch_pod_sets(work):
+        return avoid
+    last = {one.cluster: one.why for one in attempts}
+    return {
+        name: until
+        for name, until in avoid.items()
+        if (why := last.get(name)) is None or why.code is not Code.BATCH_SHRUNK
+    }

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from fairway.domain.batch_resources import on_batch
 from fairway.domain.job import Job
 from fairway.domain.quota.charge import request
 from fairway.domain.quota.tree import QuotaNode
@@ -25,7 +26,11 @@ def assigned(tree: QuotaNode | None, mine: Tenancy, job: Job) -> Assignment | Re
     assert job.spec is not None, "an admitted job has a spec"
     if tree is None:
         return Assignment(job.spec.queue or DEFAULT_QUEUE)
-    path, refusal = payers(tree, mine, job.spec.labels, request(job))
+    work = job.spec.workload
+    path, refusal = payers(tree, mine, job.spec.labels, request(work))
+    if refusal is not None and work.batch_first:  # it may have what it never gets of the one, of the other
+        path, also = payers(tree, mine, job.spec.labels, request(on_batch(work)))
+        refusal = refusal if also is not None else None
     if refusal is not None:
         return refusal
     return Assignment(job.spec.queue or path[-1].name, tuple(node.path for node in path))

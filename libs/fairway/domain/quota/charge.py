@@ -11,7 +11,6 @@ from functools import lru_cache
 from msgspec import Struct
 
 from fairway.domain.decision import OWED, QUOTA, Add, Heard, Put, Write
-from fairway.domain.job import Job
 from fairway.domain.quota.tree import MAX_JOBS, QuotaNode, leaf_named
 from fairway.domain.resources import Resources, add, show
 from fairway.wire import jobs as wire
@@ -27,10 +26,9 @@ def total(work: Workload) -> Resources:
     return asks
 
 
-def request(job: Job) -> Resources:
+def request(work: Workload) -> Resources:
     """What the whole job asks for, and one job of `kube-queue/max-jobs`."""
-    assert job.spec is not None, "an admitted job has a spec"
-    return add({MAX_JOBS: 1}, total(job.spec.workload))
+    return add({MAX_JOBS: 1}, total(work))
 
 
 def path_nodes(tree: QuotaNode | None, leaf: Sequence[str]) -> list[QuotaNode]:

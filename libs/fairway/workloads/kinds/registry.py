@@ -5,7 +5,8 @@ from copy import copy
 from types import MappingProxyType
 from typing import Any
 
-from fairway.domain.batch_resources import pods_in_batch
+from msgspec.structs import replace
+
 from fairway.domain.resources import LARGEST
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.wire.reasons import Code, Reason, Refused
@@ -23,7 +24,7 @@ from fairway.workloads.kinds.volcano import VOLCANO
 from fairway.workloads.pod_security.check import check
 from fairway.workloads.ray.raycluster import RAYCLUSTER
 from fairway.workloads.ray.rayjob import RAYJOB
-from fairway.workloads.reading.batch_marks import ROOM_ANNOTATION, job_in_batch
+from fairway.workloads.reading.batch_marks import ROOM_ANNOTATION, in_room, room_said
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
 from fairway.workloads.reading.parse import more_than
@@ -131,12 +132,15 @@ def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Wo
     namespace = read_namespace(metadata["namespace"])
     name = read_name(metadata["name"], kind.name_limit, kind.makes_services)
     pods = tuple(one for one in kind.pod_sets(root) if one.count)
-    if job_in_batch(metadata["annotations"]):
-        pods = pods_in_batch(pods)
+    room = room_said(metadata["annotations"])
     if not pods and not problems:
         root["spec"].wrong("asks for no pods at all", "set at least one replica")
     gang = kind.gang(root, pods)
-    check_totals(root["spec"], Workload(kind.api_version, kind.name, namespace, name, pods, gang))
+    work = Workload(kind.api_version, kind.name, namespace, name, pods, gang)
+    check_totals(root["spec"], work)
+    found = in_room(work, room)
+    if isinstance(found, Reason):
+        raise Refused(*problems.reasons, found)
     priority = kind.priority(root)
     kind.queue(root)
     problems.stop()
@@ -144,7 +148,7 @@ def _read(root: Field, kinds: Mapping[str, Kind], size: int | None = None) -> Wo
         _check_metadata(root.at(*path))
     problems.stop()
     wrapped = tuple(sorted({one.kind.key for one in kind.wrapped_objects(manifest)}))
-    return Workload(kind.api_version, kind.name, namespace, name, pods, gang, priority, wrapped)
+    return replace(found, priority_class=priority, wrapped_kinds=wrapped)
 
 
 def status(

@@ -6,12 +6,25 @@ order (apis/extension/priority_utils.go, GetPodPriorityClassWithDefault): its cl
 PriorityClass only the name is known here.
 """
 
+from collections.abc import Container
+
+from msgspec.structs import replace
+
+from fairway.domain.batch_resources import batch_pod_sets, on_batch
+from fairway.wire.reasons import Code, Reason
+from fairway.wire.workload import Workload
 from fairway.workloads.reading.fields import Field, shown
 
 # On a job's object.
 ROOM_ANNOTATION = "fairway.io/room"
 BATCH = "batch"
 NORMAL = "normal"
+BATCH_FIRST = "batch,normal"
+_ROOMS = {
+    BATCH: "what online pods leave of nodes",
+    NORMAL: "cpu and memory",
+    BATCH_FIRST: "what online pods leave where there is room in it, else cpu and memory",
+}
 # On pods.
 QOS_LABEL = "koordinator.sh/qosClass"
 BEST_EFFORT = "BE"
@@ -21,12 +34,41 @@ _KOORD_CLASSES = ("koord-prod", "koord-mid", KOORD_BATCH, "koord-free")
 _ROLES = ("driver", "executor")
 
 
-def job_in_batch(annotations: Field) -> bool:
-    """Whether all pods of a job run on batch resources because its annotation says so. Notes what is wrong with it."""
+def room_said(annotations: Field) -> str:
+    """On what all pods of a job run, or of the jobs of a policy, as an annotation says; empty: it says nothing. Notes
+    what is wrong with it."""
     room = annotations[ROOM_ANNOTATION]
-    if room.given and room.value not in (BATCH, NORMAL):
-        room.wrong(f"is {shown(room.value)}", f"write {BATCH} (what online pods leave of nodes) or {NORMAL}")
-    return bool(room.value == BATCH)
+    if not room.given:
+        return ""
+    if room.value not in _ROOMS:
+        known = ", ".join(f"{name} ({what})" for name, what in _ROOMS.items())
+        room.wrong(f"is {shown(room.value)}", f"write one of {known}")
+        return ""
+    return str(room.value)
+
+
+def in_room(work: Workload, room: str) -> Workload | Reason:
+    """The job on what this annotation says, its own or its policy's; or why it cannot be."""
+    if room == BATCH:
+        return on_batch(work)
+    if room != BATCH_FIRST:
+        return work
+    if marked := batch_pod_sets(work):
+        text = (
+            f"is {BATCH_FIRST}, and pods of {', '.join(marked)} are marked for batch resources alone, or ask for them"
+        )
+        remedy = f"take their marks and requests away, or write {BATCH}"
+        return Reason(Code.INVALID, text, f"metadata.annotations['{ROOM_ANNOTATION}']", remedy)
+    return replace(work, batch_first=True)
+
+
+def under_policy(work: Workload, annotations: Container[str], room: str) -> Workload:
+    """The job on what its policy says (empty: nothing). Its own word counts before that: its annotation, and marks by
+    which its pods run on batch resources."""
+    own = ROOM_ANNOTATION in annotations or batch_pod_sets(work)
+    found = work if own else in_room(work, room)
+    assert isinstance(found, Workload), "pods without marks run where they are told to"
+    return found
 
 
 def spark_in_batch(manifest: Field, names: tuple[str, ...]) -> bool:

@@ -12,6 +12,7 @@ from fairway.wire import capacity
 from fairway.wire.policy import Policy, Selector
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.wire.workload import Expression
+from fairway.workloads.reading.batch_marks import ROOM_ANNOTATION, room_said
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, is_namespace, read_name, read_namespace
 from fairway.workloads.schedules.registry import controlled_by
@@ -26,7 +27,7 @@ ATTEMPTS = "fairway.io/max-attempts"
 START_TIMEOUT = "fairway.io/start-timeout"
 AVOID = "fairway.io/avoid-failed-for"
 RESERVE = "fairway.io/reserve"
-ANNOTATIONS = frozenset({ATTEMPTS, START_TIMEOUT, AVOID, RESERVE})
+ANNOTATIONS = frozenset({ATTEMPTS, START_TIMEOUT, AVOID, RESERVE, ROOM_ANNOTATION})
 
 _SPEC = (
     *("resourceSelectors", "placement", "priority", "suspension", "failover", "propagateDeps", "association"),
@@ -88,6 +89,7 @@ def read_policy(manifest: dict[str, Any]) -> Policy:
         # Karmada has two names for it; here it goes along where nothing is said.
         alone=not (spec["propagateDeps"].flag(True) and spec["association"].flag(True)),
         companions=companions,
+        room=room_said(annotations),
     )
     problems.stop()
     return policy

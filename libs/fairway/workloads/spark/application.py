@@ -21,7 +21,7 @@ from fairway.workloads.kinds.kind import Kind, Path, first_text
 from fairway.workloads.kinds.phase import FAILED, PENDING, RUNNING, SUCCEEDED, UNKNOWN, Phase, told
 from fairway.workloads.pod_security.pod import Pod
 from fairway.workloads.pod_security.ruling import Ruling
-from fairway.workloads.reading.batch_marks import pod_in_batch, spark_in_batch
+from fairway.workloads.reading.batch_marks import BATCH_FIRST, ROOM_ANNOTATION, pod_in_batch, spark_in_batch
 from fairway.workloads.reading.fields import Field, shown
 from fairway.workloads.reading.names import OURS
 from fairway.workloads.reading.node_rules import read_selector, read_terms, read_tolerations
@@ -78,7 +78,9 @@ class SparkApplication(Kind):
             if f"label.{OURS}" in key:
                 entry.wrong("only Fairway sets labels under fairway.io/", "remove this label")
         found = _role(spec, "driver", 1), _role(spec, "executor", most_executors(spec))
-        return pods_in_batch(found) if spark_in_batch(manifest, self.batch_annotations) else found
+        batch = spark_in_batch(manifest, self.batch_annotations)
+        either = manifest["metadata"]["annotations"][ROOM_ANNOTATION].value == BATCH_FIRST
+        return pods_in_batch(found) if batch and not either else found
 
     def gang(self, manifest: Field, pods: tuple[PodSet, ...]) -> int:
         return min(1 + executors(manifest["spec"]), super().gang(manifest, pods))

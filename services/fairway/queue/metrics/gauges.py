@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from fairway.domain.quota.charge import quota_key
 from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
 from fairway.domain.resources import unit
-from fairway.queue.waiting_jobs import WaitingJobs
+from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.runtime.metrics.accumulators import Sample
 from fairway.runtime.metrics.label_values import SettingsNames
 

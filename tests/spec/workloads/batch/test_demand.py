@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from msgspec import Raw, json
 
-from fairway.domain.batch_resources import in_batch
+from fairway.domain.batch_resources import batch_pod_sets, in_batch, on_batch, on_normal
 from fairway.domain.resources import BATCH_CPU, BATCH_MEMORY
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.workloads.kinds import registry
+from fairway.workloads.reading.batch_marks import under_policy
 from fairway.workloads.typed.manifests import read_typed
 from tests.spec.workloads.builders import batch_job, refusal, with_at
 
@@ -87,6 +88,37 @@ def test_a_job_of_any_kind_says_so_by_its_annotation(room: str) -> None:
         assert all((BATCH_CPU in one) == (room == "batch") for one in requests(manifest))
 
 
+def test_with_batch_first_the_pods_ask_for_cpu_and_memory_until_they_are_let_go() -> None:
+    work = registry.read(job(annotations={"fairway.io/room": "batch,normal"}))
+    assert work.batch_first
+    assert work.pod_sets == registry.read(job()).pod_sets
+    assert on_batch(work).pod_sets == registry.read(job(annotations=ROOM)).pod_sets
+    assert on_normal(on_batch(work)) == on_normal(work) == work
+
+
+@pytest.mark.parametrize(("labels", "spec"), [(BE, {}), ({}, {"priorityClassName": "koord-batch"})])
+def test_pods_that_are_marked_for_batch_resources_alone_cannot_have_the_others(labels: Json, spec: Json) -> None:
+    found = refusal(lambda: registry.read(job(labels, {"fairway.io/room": "batch,normal"}, **spec)))
+    assert list(found) == ["metadata.annotations['fairway.io/room']"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "annotations", "room", "want"),
+    [
+        pytest.param({}, {}, "", (False, False), id="nobody says anything"),
+        pytest.param({}, {}, "batch", (True, False), id="batch"),
+        pytest.param({}, {}, "batch,normal", (False, True), id="the one and then the other"),
+        pytest.param({}, {"fairway.io/room": "normal"}, "batch", (False, False), id="the job says another one"),
+        pytest.param(BE, {}, "batch,normal", (True, False), id="its pods are marked"),
+    ],
+)
+def test_what_a_policy_says_counts_for_jobs_that_say_nothing(
+    labels: Json, annotations: Json, room: str, want: tuple[bool, bool]
+) -> None:
+    work = under_policy(registry.read(job(labels, annotations)), annotations, room)
+    assert (bool(batch_pod_sets(work)), work.batch_first) == want
+
+
 def test_a_room_that_is_none_is_refused_by_its_name() -> None:
     (field,) = refusal(lambda: registry.read(job(annotations={"fairway.io/room": "idle"})))
     assert field == "metadata.annotations['fairway.io/room']"
@@ -121,6 +153,11 @@ class TestAnnotationsOfTheFleet:
             if place != "metadata__annotations":
                 with_at(manifest, "spec.executor.annotations", {name: "true"})
             assert all(BATCH_CPU in one for one in requests(manifest))
+
+    def test_batch_first_on_the_object_counts_before_them(self) -> None:
+        said = {COLOCATION: "true", "fairway.io/room": "batch,normal"}
+        work = registry.read(spark(metadata__annotations=said))
+        assert (work.batch_first, batch_pod_sets(work)) == (True, ())
 
     def test_false_is_as_good_as_nothing_and_other_words_are_refused(self) -> None:
         assert "cpu" in requests(spark(metadata__annotations={COLOCATION: "false"}))[0]

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairway.queue.decide import decide
-from fairway.queue.waiting_jobs import WaitingJobs
+from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Affinity, Placement
 from fairway.wire.workload import Expression

@@ -7,7 +7,7 @@ import msgspec
 from fairway.domain.resources import Resources, fits
 from fairway.placement.constraints import matches
 from fairway.queue.view import View
-from fairway.queue.waiting_jobs import WaitingJob
+from fairway.queue.waiting.waiting_job import WaitingJob
 from fairway.wire.fleet import Freed
 from fairway.wire.policy import Affinity
 
@@ -16,16 +16,14 @@ def enough(entry: WaitingJob, freed: Freed, now: int) -> bool:
     """Whether the freed room could hold the gang by its sums, in a cluster that its policy selects and that it does not
     avoid after a failure there; what it takes node by node is the scheduler's to say."""
     total, largest = entry.least
-    if entry.job.avoid.get(freed.cluster, 0) > now:
+    if entry.avoid.get(freed.cluster, 0) > now:
         return False
     return fits(total, freed.free) and fits(largest, freed.largest) and _selected(entry, freed)
 
 
 def _selected(entry: WaitingJob, freed: Freed) -> bool:
     """The rules of `placement.verdicts.verdict`, as far as names and labels go."""
-    if entry.job.spec is None:
-        return True
-    affinities = entry.job.spec.placement.affinities or (Affinity(),)
+    affinities = entry.spec.placement.affinities or (Affinity(),)
     return any(_selects(one, freed.cluster, freed.labels) for one in affinities)
 
 
@@ -36,9 +34,7 @@ def _selects(affinity: Affinity, name: str, labels: Mapping[str, str]) -> bool:
 
 def names(entry: WaitingJob, cluster: str) -> bool:
     """Whether the policy of the job names this cluster."""
-    return entry.job.spec is not None and any(
-        cluster in one.cluster_names for one in entry.job.spec.placement.affinities
-    )
+    return any(cluster in one.cluster_names for one in entry.spec.placement.affinities)
 
 
 class FreedRooms:
@@ -67,11 +63,15 @@ class FreedRooms:
         """The first of these rooms that is enough for one that lacks room; empty when some room is not known. None when
         there is none, or when the scheduler had none for its shape since room was last freed anywhere."""
         shape = entry.key[1]
-        if self._view.queued.asked.get(shape) == self._view.freed:
+        if self.found_none(entry):
             return None
         if shape not in self._found:
             self._found[shape] = self._enough(entry)
         return self._found[shape]
+
+    def found_none(self, entry: WaitingJob) -> bool:
+        """Whether the scheduler had no room for one of its shape since room was last freed anywhere."""
+        return self._view.queued.asked.get(entry.key[1]) == self._view.freed
 
     def _enough(self, entry: WaitingJob) -> str | None:
         rooms = self.of(self._view.room)

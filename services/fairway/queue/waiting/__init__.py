@@ -1,0 +1,1 @@
+"""Who waits, in which order and for what; and the room that was freed."""
