@@ -151,3 +151,13 @@ def test_a_policy_says_on_what_its_jobs_run(room: str, want: tuple[bool, bool]) 
     said = decided(manifest(), policies=sent(along))
     work = said.spec.workload
     assert (bool(batch_pod_sets(work)), work.batch_first) == want
+
+
+def test_a_policy_that_says_so_refuses_what_would_stay_cpu_in_a_member() -> None:
+    along = policy()
+    along["metadata"]["annotations"] = {"fairway.io/room": "batch"}
+    whole = manifest()
+    whole["spec"]["template"]["spec"]["resources"] = {"requests": {"cpu": "1"}}
+    said = decided(whole, policies=sent(along))
+    assert (said.verb, [one.field for one in said.reasons]) == ("rejected", ["spec.template.spec.resources"])
+    assert decided(whole, policies=sent(policy())).verb == "admitted"

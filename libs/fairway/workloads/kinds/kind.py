@@ -1,7 +1,7 @@
 """A job kind: where its sizes, its gang, its priority and its state stand."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -104,6 +104,13 @@ class Kind(ABC):
     def pod_templates(self, manifest: Field) -> Iterable[Pod]:
         """Every pod that the job, or its operator for it, makes of the manifest, whether it is counted or not. Of any
         manifest, valid or not."""
+
+    def kept_from_batch(self, manifest: Field) -> Iterator[tuple[Field, str]]:
+        """Where pods may ask for cpu and memory that stay so in a member, though the pods are on batch resources, each
+        with what to do instead. Of a valid manifest."""
+        for pod in self.pod_templates(manifest):
+            if pod.template is not None:
+                yield pod.template["resources"], "write them on the containers"
 
     def written_out(self, manifest: dict[str, Any], find: Find) -> WrittenOut:
         """The object with what it refers to copied into it. Of any manifest, valid or not; it is not changed."""

@@ -24,7 +24,7 @@ from fairway.workloads.kinds.volcano import VOLCANO
 from fairway.workloads.pod_security.check import check
 from fairway.workloads.ray.raycluster import RAYCLUSTER
 from fairway.workloads.ray.rayjob import RAYJOB
-from fairway.workloads.reading.batch_marks import ROOM_ANNOTATION, in_room, room_said
+from fairway.workloads.reading.batch_marks import ROOM_ANNOTATION, check_converted, in_room, room_said
 from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
 from fairway.workloads.reading.parse import more_than
@@ -110,6 +110,7 @@ def read(
     every reason found, each with its field and a remedy."""
     root = Field(manifest, Problems())
     workload = _read(root, kinds, size)
+    check_converted(workload, kinds[workload.key].kept_from_batch(root))
     check(kinds[workload.key], root, may(workload.namespace))
     root.problems.stop()
     return workload

@@ -6,7 +6,7 @@ order (apis/extension/priority_utils.go, GetPodPriorityClassWithDefault): its cl
 PriorityClass only the name is known here.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 from msgspec.structs import replace
 
@@ -60,6 +60,18 @@ def in_room(work: Workload, room: str) -> Workload | Reason:
         remedy = f"take their marks and requests away, or write {BATCH}"
         return Reason(Code.INVALID, text, f"metadata.annotations['{ROOM_ANNOTATION}']", remedy)
     return replace(work, batch_first=True)
+
+
+def check_converted(work: Workload, places: Iterable[tuple[Field, str]]) -> None:
+    """Notes where pods on batch resources would ask for cpu and memory all the same, which nobody is charged for:
+    Koordinator's webhook does not see or does not know what stands in these `places`."""
+    if not work.batch_first and not batch_pod_sets(work):
+        return
+    for resources, remedy in places:
+        asked = {name for part in ("requests", "limits") for name in resources[part].mapping()}
+        if kept := sorted(asked.intersection(("cpu", "memory"))):
+            text = f"asks for {' and '.join(kept)}, which would not become batch resources in a cluster"
+            resources.wrong(text, remedy)
 
 
 def under_policy(work: Workload, annotations: Container[str], room: str) -> Workload:

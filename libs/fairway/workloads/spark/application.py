@@ -122,6 +122,15 @@ class SparkApplication(Kind):
             holder.pop("priorityClassName", None)
         pods.pop("memoryLimit", None)
 
+    def kept_from_batch(self, manifest: Field) -> Iterator[tuple[Field, str]]:
+        """What the operator's webhook adds comes after Koordinator's webhook."""
+        for role in ("driver", "executor"):
+            field = manifest["spec"][role]
+            yield field.at("template", "spec", "resources"), "write them on the containers"
+            for added in ("sidecars", "initContainers"):
+                for one in field[added].items(MOST_CONTAINERS):
+                    yield one["resources"], f"write the container into spec.{role}.template.spec"
+
     def pod_templates(self, manifest: Field) -> Iterator[Pod]:
         return pods.pod_templates(manifest)
 

@@ -102,6 +102,42 @@ def test_pods_that_are_marked_for_batch_resources_alone_cannot_have_the_others(l
     assert list(found) == ["metadata.annotations['fairway.io/room']"]
 
 
+WHOLE = {"resources": {"limits": {"memory": "4Gi"}}}
+PROXY = {"name": "proxy", "image": "x", "resources": {"requests": {"cpu": "100m"}}}
+
+
+@pytest.mark.parametrize("room", ["batch", "batch,normal"])
+@pytest.mark.parametrize(
+    ("made", "field"),
+    [
+        pytest.param(lambda said: job(annotations=said, **WHOLE), "spec.template.spec.resources", id="of a pod"),
+        pytest.param(
+            lambda said: spark(metadata__annotations=said, spec__executor__sidecars=[PROXY]),
+            "spec.executor.sidecars[0].resources",
+            id="of a sidecar that the operator adds",
+        ),
+        pytest.param(
+            lambda said: spark(metadata__annotations=said, spec__driver__initContainers=[{"name": "a"}, PROXY]),
+            "spec.driver.initContainers[1].resources",
+            id="of an init container that the operator adds",
+        ),
+        pytest.param(
+            lambda said: spark(metadata__annotations=said, spec__driver__template={"spec": WHOLE}),
+            "spec.driver.template.spec.resources",
+            id="of a role's template",
+        ),
+    ],
+)
+def test_what_would_stay_cpu_and_memory_in_a_member_is_refused_by_its_place(room: str, made: Any, field: str) -> None:
+    assert list(refusal(lambda: registry.read(made({"fairway.io/room": room})))) == [field]
+    registry.read(made({"fairway.io/room": "normal"}))
+
+
+def test_what_asks_for_neither_may_be_added_by_the_operator() -> None:
+    plain = {"name": "log", "image": "x", "resources": {"limits": {"example.com/nic": "1"}}}
+    registry.read(spark(metadata__annotations=ROOM, spec__executor__sidecars=[plain]))
+
+
 @pytest.mark.parametrize(
     ("labels", "annotations", "room", "want"),
     [
