@@ -133,12 +133,14 @@ def test_room_that_only_sums_up_wakes_nobody() -> None:
     assert gone(decide(view(without_room(), freed=2), told(freed(cpu=1_000, memory=200)), NOW)) == []
 
 
-def test_what_a_job_on_batch_resources_gives_back_of_its_quota_is_for_it_where_there_is_room() -> None:
+@pytest.mark.parametrize("full", [True, False], ids=["it waits for quota of cpu", "it waits for room in cpu"])
+def test_what_a_job_on_batch_resources_gives_back_of_its_quota_is_for_it_where_there_is_room(full: bool) -> None:
     over = reserved(let_go(either("x"), batch=True)).then(wire.Dispatched, cluster="c1", uid="u-1")
     over.then(wire.Succeeded, cluster="c1")
     share = {owed_key("x", over.now.rev): Share(LEAF, ON_BATCH)}
-    waits = either().then(wire.Blocked, why=quota())
-    given = view(over, waits, usage=NORMAL_FULL | BATCH_FULL, owed=share, room={"c1": BATCH_FREED}, freed=2)
+    waits = either().then(wire.Blocked, why=quota()) if full else without_room()
+    usage = BATCH_FULL | (NORMAL_FULL if full else {})
+    given = view(over, waits, usage=usage, owed=share, room={"c1": BATCH_FREED}, freed=2)
     said = events(decide(given, heard(over), NOW))
     assert [(one.job, one.charge) for one in said if one.verb == "dequeued"] == [("a", ON_BATCH)]
 
@@ -151,6 +153,18 @@ def test_room_that_was_freed_while_it_was_asked_for_is_not_missed() -> None:
     asked = view(life, **given, freed=1)
     asked.queued.found_none("a", 1, Code.NO_BATCH_ROOM)
     assert gone(decide(asked, heard(life), NOW)) == []
+
+
+def test_nor_while_cpu_and_memory_were_asked_for() -> None:
+    life = without_room()
+    assert charged(life, room={"c1": BATCH_FREED}, freed=2) == ON_BATCH
+    assert charged(life, room={"c1": freed(cpu=1)}, freed=2) is None
+
+
+def test_it_is_looked_at_again_when_a_cluster_may_be_had_on_batch_resources_again() -> None:
+    life = sent_back(let_go(either(), batch=True), NO_BATCH, freed=1)
+    life.job = replace(life.now, avoid={"c1": NOW + 5 * S})
+    assert decide(view(life, usage=NORMAL_FULL), heard(life), NOW).again_in == 5 * S
 
 
 def test_another_of_its_shape_does_not_ask_in_vain() -> None:
