@@ -14,6 +14,9 @@ from fairway.wire.reasons import Code, Reason
 _POLICIES = {"Priority": "jobs that cannot go are passed over", "Block": "the first job blocks those behind it"}
 # Reasons that were found by looking at the clusters.
 _OF_CLUSTERS = (Code.WAITING_FOR_ROOM, Code.NO_CLUSTER_EVER, Code.UNKNOWN_CLUSTER)
+# Said of cpu and memory, where a job may have batch resources in their place.
+_EITHER = (Code.WAITING_FOR_QUOTA, *_OF_CLUSTERS)
+_ON_BATCH = "a cluster has batch resources free that hold it, and its quota takes it on them"
 # A cluster was chosen, and the reserver did not have its room, or could not say.
 _UNSURE = (
     Code.ROOM_TAKEN,
@@ -50,6 +53,8 @@ def standing(job: Job, place: QueuePlace | None, now: int) -> Standing:
     gates = _gates(job, place)
     found = [_explained(job, place, one) for one in gates]
     moves = dict.fromkeys(move for one in found for move in one.moves)
+    if job.spec and job.spec.workload.batch_first and any(one.code in _EITHER for one in gates):
+        moves[_ON_BATCH] = None
     opens = _opens(job, now) if any(one.code in _OF_CLUSTERS for one in gates) else 0
     told = reason(job, place)
     where = _where(job, place, now)

@@ -161,6 +161,7 @@ async def test_an_online_pod_has_its_room_at_once_whatever_runs_on_idle_resource
         one for one in said if one["involvedObject"]["name"] == "online" and one["reason"] == "FailedScheduling"
     ] == []
     assert {one["metadata"]["uid"] for one in fleet.pods("west", "first")} == batch
+    api.delete(f"v1/namespaces/{TENANT}/pods/online", gracePeriodSeconds=0)
 
 
 async def test_nothing_more_fits_where_less_is_idle_than_was_given_out(fleet: IdleFleet) -> None:

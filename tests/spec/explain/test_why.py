@@ -1,6 +1,7 @@
 """Why a job is where it is: for every state one answer that names the cause in numbers and what would change it."""
 
 import pytest
+from msgspec.structs import replace
 
 from fairway.domain.attempts.eviction_freeze import Freeze
 from fairway.explain.story import Why, why
@@ -129,6 +130,15 @@ def test_an_accepted_job_that_has_not_ended_always_has_a_cause_and_something_tha
     answer = why(case.given.now, case.place, case.given.now.at + TEN)
     assert answer.because
     assert case.given.now.ended or (answer.moves and answer.next_event)
+
+
+@pytest.mark.parametrize("either", [True, False])
+def test_a_job_that_may_have_idle_resources_is_told_that_these_would_move_it_too(either: bool) -> None:
+    job = quota_full().now
+    assert job.spec is not None
+    work = replace(job.spec.workload, batch_first=either)
+    answer = why(replace(job, spec=replace(job.spec, workload=work)), None, job.at + TEN)
+    assert ("a cluster has batch resources free" in everything(answer).lower()) == either
 
 
 def test_a_place_in_the_queue_is_only_believed_of_a_job_that_waits() -> None:
