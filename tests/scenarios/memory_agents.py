@@ -7,10 +7,12 @@ from typing import Any
 import msgspec
 
 from fairway.adapters.memory.bus import MemoryBus
+from fairway.domain.batch_resources import in_batch
+from fairway.domain.resources import Resources, parse_quantity, scale
 from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import Node, Pods
-from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, BATCH_LABEL, JOB_LABEL
 from tests.support.memory.clock import ManualClock
 from tests.support.memory.cluster import MemoryCluster
 
@@ -89,16 +91,21 @@ class MemoryAgent:
         attempts = {}
         for key, placed in sorted(self._pods.items()):
             if name in placed:
-                count = placed[name] // self._each(key)
-                attempts[key] = Pods({"pod": count}, {GPU: placed[name], "pods": count})
+                asked = self._asks(key)
+                count = placed[name] // asked[GPU]
+                attempts[key] = Pods({"pod": count}, scale({**asked, "pods": 1}, count))
         return msgspec.structs.replace(self.nodes[name], attempts=attempts)
 
-    def _each(self, key: str) -> int:
+    def _asks(self, key: str) -> Resources:
+        """What each pod of an attempt asks for, with its cpu converted as Koordinator does it."""
         for manifest in self.cluster.objects.values():
             labels = manifest["metadata"].get("labels") or {}
             if key == f"{labels.get(JOB_LABEL)}/{labels.get(ATTEMPT_LABEL)}":
-                return int(manifest["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"][GPU])
-        return 1
+                template = manifest["spec"]["template"]
+                limits = template["spec"]["containers"][0]["resources"]["limits"]
+                asked = {name: parse_quantity(name, amount) for name, amount in limits.items()}
+                return in_batch(asked) if BATCH_LABEL in (template["metadata"].get("labels") or {}) else asked
+        return {GPU: 1}
 
     async def report(self, full: bool) -> None:
         if self.silent:

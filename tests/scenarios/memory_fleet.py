@@ -66,9 +66,11 @@ def policy(**notes: str) -> Json:
 
 
 def manifest(name: str, pods: int, gpus: int, **more: Any) -> Json:
-    """A batch Job of `pods` pods of `gpus` GPUs; `labels`, `annotations`, `namespace`, `priority` if they matter."""
+    """A batch Job of `pods` pods of `gpus` GPUs; `labels`, `annotations`, `namespace`, `priority`, `cpu` of each pod if
+    they matter."""
     meta = {"name": name, "namespace": more.pop("namespace", "team-a")}
-    pod: Json = {"containers": [{"name": "main", "image": "x", "resources": {"limits": {GPU: gpus}}}]}
+    limits = {GPU: gpus} | ({"cpu": more.pop("cpu")} if "cpu" in more else {})
+    pod: Json = {"containers": [{"name": "main", "image": "x", "resources": {"limits": limits}}]}
     if "priority" in more:
         pod["priorityClassName"] = more.pop("priority")
     spec = {"parallelism": pods, "completions": pods, "template": {"spec": {**pod, "restartPolicy": "Never"}}}
