@@ -32,7 +32,8 @@ _DRIVER_ENDS = 0.3
 
 class IdleMember(SimulatedMember):
     """`short` has by job and attempt when its object showed that it lacks what it cannot go on without: since when and
-    until when (ms; infinite: still so); `up_at` when it was up first."""
+    until when (ms; infinite: still so); `up_at` when it was up first; `touched` are those that somebody wrote to, whose
+    labels may be gone, so that nobody sees how they stand."""
 
     _online = 0
 
@@ -41,6 +42,7 @@ class IdleMember(SimulatedMember):
         self.short: dict[tuple[str, int], list[tuple[float, float]]] = {}
         self.up_at: dict[tuple[str, int], int] = {}
         self.put(PROFILE_KIND, PROFILE)
+        self.touched: set[tuple[str, int]] = set()
         for node in self.every(NODE):
             self.list_batch(node.key.name, 100)
 
@@ -173,6 +175,10 @@ class IdleMember(SimulatedMember):
                 self._rewrite(one, status={"phase": "Running"})
 
     # What it showed.
+
+    def _by_hand(self, found: StoredObject, change: Json) -> None:
+        self.touched.add(self.whose(found))
+        super()._by_hand(found, change)
 
     def _show(self, made: StoredObject, status: Json) -> None:
         super()._show(made, status)

@@ -65,6 +65,8 @@ class BatchChecks:
             member = self._fleet.members[message.cluster]
             if message.job not in self._jobs or not isinstance(member, IdleMember):
                 self._wrong("batch", message.job, "it was taken back for want of resources that it never asked for")
+            elif (message.job, message.attempt) in member.touched:
+                return
             elif message.why.text.startswith("no longer up") and not self._lacked(member, message):
                 text = f"attempt {message.attempt} in {member.name} was taken back, and did not lack pods for long"
                 self._wrong("batch", message.job, text)
