@@ -182,14 +182,21 @@ class IdleMember(SimulatedMember):
 
     def _show(self, made: StoredObject, status: Json) -> None:
         super()._show(made, status)
+        self._note(made, _lacks(kind_of(made), made.obj, status))
+
+    def remove(self, found: StoredObject) -> None:
+        """What is gone lacks everything."""
+        super().remove(found)
+        self._note(found, lacks=True)
+
+    def _note(self, made: StoredObject, lacks: bool) -> None:
         key = self.whose(made)
         now = self.api.clock.now()
         times = self.short.setdefault(key, [])
-        open_ = bool(times) and times[-1][1] == math.inf
-        lacks = _lacks(kind_of(made), made.obj, status)
-        if lacks and not open_:
+        still = bool(times) and times[-1][1] == math.inf
+        if lacks and not still:
             times.append((now, math.inf))
-        elif not lacks and open_:
+        elif not lacks and still:
             times[-1] = (times[-1][0], now)
         if not lacks:
             self.up_at.setdefault(key, now)

@@ -81,10 +81,13 @@ class BatchChecks:
         return any(since <= message.at - SHORT_MS and until >= known for since, until in times)
 
     def _waited(self, member: IdleMember, message: wire.Lost) -> bool:
+        """For its start, and was not up, or no more, as far as that could be known."""
         key = (message.job, message.attempt)
-        up_at = member.up_at.get(key, message.at)
-        waited = message.at - self._dispatched.get(key, message.at)
-        return waited >= START_MS and up_at >= message.at - self._late(member, message.at)
+        known = message.at - self._late(member, message.at)
+        down = member.up_at.get(key, message.at) >= known or any(
+            until >= known for _, until in member.short.get(key, ())
+        )
+        return down and message.at - self._dispatched.get(key, message.at) >= START_MS
 
     def _late(self, member: IdleMember, at: int) -> int:
         faults = self._fleet.faults
