@@ -41,8 +41,8 @@ class IdleMember(SimulatedMember):
         super().__init__(*given)
         self.short: dict[tuple[str, int], list[tuple[float, float]]] = {}
         self.up_at: dict[tuple[str, int], int] = {}
-        self.put(PROFILE_KIND, PROFILE)
         self.touched: set[tuple[str, int]] = set()
+        self.put(PROFILE_KIND, PROFILE)
         for node in self.every(NODE):
             self.list_batch(node.key.name, 100)
 
