@@ -49,10 +49,10 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "outdated": ("hub binding", ("calm with a hub", 3)),
     "insisting": ("hub owner", ("rough with a hub", 9)),
     "abandoning": ("hub binding", ("rough with a hub", 22)),
-    "boundless": ("room", ("hostile with idle resources", 0)),
-    "spending": ("batch", ("calm with idle resources", 0)),
-    "returning": ("batch", ("calm with idle resources", 0)),
-    "rash": ("batch", ("calm with idle resources", 0)),
+    "boundless": ("room", ("hostile with idle resources", 17)),
+    "spending": ("batch", ("calm with idle resources", 7)),
+    "returning": ("batch", ("calm with idle resources", 4)),
+    "rash": ("batch", ("calm with idle resources", 1)),
     "unmarked": ("online", ("calm with idle resources", 0)),
 }
 

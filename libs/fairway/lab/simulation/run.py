@@ -151,26 +151,37 @@ class _Run:
     async def _quiet(self) -> None:
         """Nothing goes wrong any more; all that may still happen, happens. As long as jobs end, others wait for
         room."""
-        fleet = self._fleet
         self._faults.clear(self._fleet.clock.now())
-        for process in fleet.processes.there.values():
+        for process in self._fleet.processes.there.values():
             process.resume()
         if self._hub is not None:
             await self._hub.run_on()
+        while True:
+            over = await self._until_over()
+            await asyncio.sleep(2 * _LOOK_S)
+            # Who waited for idle resources may have got some in the meantime.
+            if not over or self._idle is None or self._over():
+                return
+
+    async def _until_over(self) -> bool:
+        """False when there was no end for too long, or something broke."""
         ended = 0
         end = asyncio.get_running_loop().time() + LIVENESS_S
         while asyncio.get_running_loop().time() < end and not self._witness.breaches:
             await asyncio.sleep(_LOOK_S)
-            known = rows(fleet)
-            if (count := sum(job.ended for job in known.values())) > ended:
+            if (count := sum(job.ended for job in rows(self._fleet).values())) > ended:
                 ended = count
                 end = asyncio.get_running_loop().time() + LIVENESS_S
-            answered = known.keys() >= set(self._witness.submitted.values())
-            waits = {name for name, job in known.items() if rests(job) or waits_for_margin(fleet, job)}
-            over = all((job.ended and not job.removing) or name in waits for name, job in known.items())
-            if known and answered and over and (self._hub is None or self._hub.settled()):
-                break
-        await asyncio.sleep(2 * _LOOK_S)
+            if self._over():
+                return True
+        return False
+
+    def _over(self) -> bool:
+        known = rows(self._fleet)
+        answered = known.keys() >= set(self._witness.submitted.values())
+        waits = {name for name, job in known.items() if rests(job) or waits_for_margin(self._fleet, job)}
+        over = all((job.ended and not job.removing) or name in waits for name, job in known.items())
+        return bool(known) and answered and over and (self._hub is None or self._hub.settled())
 
     def _outcome(self, seconds: float) -> RunOutcome:
         fleet = self._fleet

@@ -18,7 +18,9 @@ _MOST = 60
 def waits_for_margin(fleet: SimulatedFleet, job: Job) -> bool:
     """It says that it waits, and no cluster that could take it leaves less alone (reserver/batch_margin.py): that may
     last for nineteen times as long as there were falls."""
-    if job.state is not State.QUEUED or job.why is None or job.spec is None or not batch_pod_sets(job.spec.workload):
+    if job.state is not State.QUEUED or job.why is None or job.removing:
+        return False
+    if job.spec is None or not batch_pod_sets(job.spec.workload):
         return False
     rows = [fleet.store.rows.get(decision.nodes(name), {}).values() for name in fleet.members]
     large = [[_node(row.data) for row in nodes] for nodes in rows if len(nodes) == _LARGE]
