@@ -45,8 +45,13 @@ MUTATIONS = (
     hub.insisting,
     hub.abandoning,
     idle.boundless,
+    idle.proud,
+    idle.eager,
     idle.spending,
+    idle.displaced,
+    idle.ending,
     idle.returning,
     idle.rash,
+    idle.lenient,
     idle.unmarked,
 )

@@ -1,6 +1,7 @@
 """`fairway simulate`: the fleet on a virtual clock, one seed or many, and what broke."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from hashlib import blake2b
@@ -127,6 +128,7 @@ class _Tally:
             "fleet_hours": round(self._sum("hours"), 2),
             "steps": self._sum("steps"),
             "jobs": self._sum("jobs"),
+            "drawn": dict(sorted(sum((Counter(one.drawn) for one in self._outcomes), Counter[str]()).items())),
             "violations": [breach for outcome in self.broken for breach in outcome.violations],
             "state_hash": blake2b(states.encode(), digest_size=16).hexdigest(),
             "broken": self.broken,

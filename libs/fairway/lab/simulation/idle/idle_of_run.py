@@ -22,8 +22,10 @@ class IdleOfRun:
 
     @property
     def drawn(self) -> Counter[str]:
-        """With how often a job was taken back for want of them."""
-        return self._drawn + Counter(batch_shrunk=self.checks.shrunk)
+        """With how many jobs asked for them, how often one was taken back for want of them, and then went elsewhere."""
+        checks = self.checks
+        jobs = Counter(batch_jobs=len(self.jobs.jobs), batch_shrunk=checks.shrunk, batch_moved=checks.moved)
+        return self._drawn + jobs
 
     async def live(self) -> None:
         """Returns when the time of trouble is over."""

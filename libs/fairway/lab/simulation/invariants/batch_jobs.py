@@ -1,18 +1,20 @@
 """What must be so of jobs on batch resources, which become less under them, and of the online pods beside them."""
 
+import math
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 
 import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
+from fairway.domain.job import Job, State
 from fairway.domain.reservations import Hold
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.idle.member import IdleMember
-from fairway.lab.simulation.invariants.at_the_end import Found
+from fairway.lab.simulation.invariants.at_the_end import rows
 from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.member import HOSTILE
 from fairway.runtime.ports import Delivery
@@ -32,6 +34,10 @@ FREE = 10
 # and with watches that stall, and a process that stands still.
 _LATE_MS = 2_000
 _TROUBLED_MS = 400_000
+# How long (ms) it may take beside that until a job is taken back: two sweeps for those who lack pods; and while the
+# fleet is silent nobody is.
+_SWEEP_MS = 60_000
+_FROZEN_MS = 900_000
 _NORMAL = ("cpu", "memory")
 _OUT_OF = re.compile(r"\(attempt (\d+) of \d+; no attempts left\)")
 # Ends of attempts that are none of the job's doing, beside those for want of batch resources.
@@ -47,13 +53,14 @@ Wrong = Callable[[str, str, str], None]
 
 class BatchChecks:
     """`jobs` are those that asked for batch resources; `wrong` is told the rule, the job and a sentence;
-    `shrunk` counts how often one was taken back for want of them."""
+    `shrunk` counts how often one was taken back for want of them, `moved` how often it went elsewhere then."""
 
     def __init__(self, fleet: SimulatedFleet, jobs: Container[str], wrong: Wrong) -> None:
         self._fleet = fleet
         self._jobs = jobs
         self._wrong = wrong
         self.shrunk = 0
+        self.moved = 0
         self._dispatched: dict[tuple[str, int], int] = {}
 
     def stored(self, stream: str, delivery: Delivery) -> None:
@@ -96,6 +103,24 @@ class BatchChecks:
         return usual + away + (_TROUBLED_MS if member.away else 0)
 
     def look(self) -> None:
+        self._look_at_online_pods()
+        for job in rows(self._fleet).values():
+            member = self._fleet.members.get(job.cluster)
+            if job.id in self._jobs and isinstance(member, IdleMember) and self._forgotten(member, job):
+                text = f"attempt {job.attempt} in {member.name} lacks pods for long, and is not taken back"
+                self._wrong("batch", job.id, text)
+
+    def _forgotten(self, member: IdleMember, job: Job) -> bool:
+        """Whether a running one lacks pods for longer than it may, as far as that could be known."""
+        key = (job.id, job.attempt)
+        if job.state is not State.RUNNING or job.removing or key in member.touched:
+            return False
+        now = self._fleet.clock.now()
+        troubled = self._fleet.faults.profile.stalls
+        late = self._late(member, now) + (_FROZEN_MS if troubled else _SWEEP_MS)
+        return any(until == math.inf and now - since > SHORT_MS + late for since, until in member.short.get(key, ()))
+
+    def _look_at_online_pods(self) -> None:
         """Batch pods never count against the cpu and memory of a node: no online pod waits because of one."""
         for member in self._fleet.members.values():
             assert isinstance(member, IdleMember), "every member has batch resources, or none"
@@ -114,28 +139,60 @@ class BatchChecks:
                     self._wrong("online", job, f"{key} holds cpu or memory in {name}")
 
     def end(self) -> None:
-        for rule, job, text in taken_back(self._fleet.bus.stored("JOBS")):
-            self._wrong(rule, job, text)
+        record = BatchRecord(self._fleet.bus.stored("JOBS"))
+        self.moved = record.moved
+        for job, text in record.wrong():
+            self._wrong("batch", job, text)
 
 
 class _Told(Struct):
-    """What the record says of one job so far: when it was queued first, where it may not go until when, which attempts
-    were queued, and which ended, by what their end costs."""
+    """What the record says of one job so far: since when it waits and in which queue, where it may not go until when,
+    which attempts were queued, which ended, by what their end costs, and whether the job did. `lost_in` is where the
+    last one was taken back."""
 
     enqueued_at: int = 0
+    queue: str = ""
     avoid: dict[str, int] = {}
     shrunk: set[int] = set()
     spent: set[int] = set()
     queued: set[int] = set()
+    lost_in: str = ""
+    over: bool = False
 
 
-def taken_back(record: Iterable[Delivery]) -> Found:
-    """What is wrong with what followed when jobs were taken back for want of batch resources."""
-    told: dict[str, _Told] = {}
-    for message in _that_counts(record):
-        one = told.setdefault(message.job, _Told())
-        for text in _read(one, message):
-            yield "batch", message.job, text
+class BatchRecord:
+    """What followed when jobs were taken back for want of batch resources. `moved` counts how often it was another
+    cluster."""
+
+    def __init__(self, record: Iterable[Delivery]) -> None:
+        self.moved = 0
+        self._told: dict[str, _Told] = {}
+        self._wrong: list[tuple[str, str]] = []
+        for message in _that_counts(record):
+            one = self._told.setdefault(message.job, _Told())
+            self._wrong += [(message.job, text) for text in self._read(one, message)]
+
+    def wrong(self) -> Iterator[tuple[str, str]]:
+        """Of each job, in a sentence."""
+        yield from self._wrong
+        for job, one in self._told.items():
+            for attempt in sorted(one.shrunk):
+                if attempt + 1 not in one.queued and not one.over:
+                    yield job, f"attempt {attempt} was taken back, and none was queued after it"
+
+    def _read(self, told: _Told, message: wire.JobMessage) -> Iterable[str]:
+        match message:
+            case wire.Queue():
+                return _queued(told, message)
+            case wire.Placed():
+                if message.attempt - 1 in told.shrunk:
+                    self.moved += message.cluster != told.lost_in
+                return _placed(told, message)
+            case wire.Lost() | wire.Failed():
+                return _over(told, message)
+            case wire.Cancelled() | wire.Succeeded():
+                told.over = True
+        return ()
 
 
 def _that_counts(record: Iterable[Delivery]) -> list[wire.JobMessage]:
@@ -149,26 +206,37 @@ def _that_counts(record: Iterable[Delivery]) -> list[wire.JobMessage]:
     return sorted(counts, key=lambda message: (message.job, message.rev))
 
 
-def _read(told: _Told, message: wire.JobMessage) -> Iterable[str]:
-    match message:
-        case wire.Queue():
-            told.queued.add(message.attempt)
-            told.enqueued_at = told.enqueued_at or message.enqueued_at
-            if message.attempt - 1 in told.shrunk and message.enqueued_at != told.enqueued_at:
-                yield f"attempt {message.attempt} is queued as of {message.enqueued_at}, and not {told.enqueued_at}"
-        case wire.Placed():
-            if message.at < told.avoid.get(message.cluster, 0):
-                left = (told.avoid[message.cluster] - message.at) / 1000
-                yield f"attempt {message.attempt} is to go to {message.cluster}, which it is to avoid for {left:.0f} s"
-            if message.attempt - 1 in told.shrunk and message.attempt not in told.queued:
-                yield f"attempt {message.attempt} was never queued"
-        case wire.Lost() | wire.Failed():
-            if message.why.code is Code.BATCH_SHRUNK:
-                told.shrunk.add(message.attempt)
-                told.avoid[message.cluster] = message.at + AVOIDED_MS
-            elif message.why.code not in _UNSPENT:
-                told.spent.add(message.attempt)
-            most = len(told.spent) + max(0, len(told.shrunk) - FREE)
-            said = _OUT_OF.search(message.why.text)
-            if message.final and said and int(said[1]) > most:
-                yield f"{said[1]} attempts are said to be spent, and {most} are"
+def _queued(told: _Told, message: wire.Queue) -> Iterable[str]:
+    """Who was taken back comes back to where it was: same queue, same time, next attempt."""
+    if message.attempt - 1 in told.shrunk and message.attempt not in told.queued:
+        if message.enqueued_at != told.enqueued_at:
+            yield f"attempt {message.attempt} is queued as of {message.enqueued_at}, and not {told.enqueued_at}"
+        if message.queue != told.queue:
+            yield f"attempt {message.attempt} is queued in {message.queue}, and not in {told.queue}"
+    told.queued.add(message.attempt)
+    told.enqueued_at = told.enqueued_at or message.enqueued_at
+    told.queue = message.queue
+
+
+def _placed(told: _Told, message: wire.Placed) -> Iterable[str]:
+    if message.at < told.avoid.get(message.cluster, 0):
+        left = (told.avoid[message.cluster] - message.at) / 1000
+        yield f"attempt {message.attempt} is to go to {message.cluster}, which it is to avoid for {left:.0f} s"
+    if message.attempt - 1 in told.shrunk and message.attempt not in told.queued:
+        yield f"attempt {message.attempt} was never queued"
+
+
+def _over(told: _Told, message: wire.Lost | wire.Failed) -> Iterable[str]:
+    told.over = message.final
+    if message.why.code is Code.BATCH_SHRUNK:
+        told.shrunk.add(message.attempt)
+        told.avoid[message.cluster] = message.at + AVOIDED_MS
+        told.lost_in = message.cluster
+        if message.final and len(told.shrunk) <= FREE:
+            yield f"it was given up when it was taken back for the {len(told.shrunk)}. time, and {FREE} cost nothing"
+    elif message.why.code not in _UNSPENT:
+        told.spent.add(message.attempt)
+    most = len(told.spent) + max(0, len(told.shrunk) - FREE)
+    said = _OUT_OF.search(message.why.text)
+    if message.final and said and int(said[1]) > most:
+        yield f"{said[1]} attempts are said to be spent, and {most} are"

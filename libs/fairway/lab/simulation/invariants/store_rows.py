@@ -48,8 +48,8 @@ class StoreChecks:
                     self.wrong("quota", _job_of(step), f"a step charges {one.key} to {used[one.key]} of {most}")
 
     def reserved(self, new: list[Put], step: Step) -> None:
-        """The `new` reservations lie on each node that they name, and none of these is too full by them. Batch
-        resources may become less afterwards: only who is new has to fit."""
+        """The `new` reservations lie on each node that they name, and none of these is too full by them, nor takes of
+        its margin. Batch resources may become less afterwards: only who is new has to fit."""
         puts = [write for write in step.writes if isinstance(write, Put)]
         rows = {write.key: write.value for write in puts if isinstance(write.value, Node)}
         for write in new:
@@ -57,7 +57,7 @@ class StoreChecks:
                 node = rows.get(name)
                 if node is None or node.holds.get(write.key) != amounts:
                     self.wrong("room", _job_of(step), f"{write.key} is reserved, and the row of {name} does not say so")
-                elif over := [one for one in amounts if _taken(node, one) > node.allocatable.get(one, 0)]:
+                elif over := [one for one in amounts if _taken(node, one) > _room(node, one)]:
                     self.wrong("room", _job_of(step), f"{name} is too full with {write.key} by its own row: {over}")
 
     def sized(self, step: Step) -> None:
@@ -137,6 +137,10 @@ def _planned(hold: Hold) -> dict[str, dict[str, int]]:
 def _size(size: Mapping[str, int], name: str) -> int:
     """Batch resources come and go, within what they are a part of."""
     return max(size.get(name, 0), size.get(PART_OF.get(name, name), 0))
+
+
+def _room(node: Node, name: str) -> int:
+    return node.allocatable.get(name, 0) - node.margin.get(name, 0)
 
 
 def _taken(node: Node, name: str) -> int:
