@@ -113,6 +113,7 @@ class IdleMember(SimulatedMember):
     # The operator of Spark.
 
     async def _act(self, made: StoredObject) -> None:
+        self._note(made, lacks=True)
         if kind_of(made) != SPARK:
             await super()._act(made)
             return

@@ -34,10 +34,8 @@ FREE = 10
 # and with watches that stall, and a process that stands still.
 _LATE_MS = 2_000
 _TROUBLED_MS = 400_000
-# How long (ms) it may take beside that until a job is taken back: two sweeps for those who lack pods; and while the
-# fleet is silent nobody is.
+# How long (ms) it may take beside that until a job is taken back: two sweeps for those who lack pods.
 _SWEEP_MS = 60_000
-_FROZEN_MS = 900_000
 _NORMAL = ("cpu", "memory")
 _OUT_OF = re.compile(r"\(attempt (\d+) of \d+; no attempts left\)")
 # Ends of attempts that are none of the job's doing, beside those for want of batch resources.
@@ -115,10 +113,14 @@ class BatchChecks:
         key = (job.id, job.attempt)
         if job.state is not State.RUNNING or job.removing or key in member.touched:
             return False
+        faults = self._fleet.faults
+        # Where processes end every few seconds nobody measures a minute.
+        if faults.profile.stalls and not faults.cleared_at:
+            return False
+        began = faults.cleared_at
         now = self._fleet.clock.now()
-        troubled = self._fleet.faults.profile.stalls
-        late = self._late(member, now) + (_FROZEN_MS if troubled else _SWEEP_MS)
-        return any(until == math.inf and now - since > SHORT_MS + late for since, until in member.short.get(key, ()))
+        most = SHORT_MS + _SWEEP_MS + self._late(member, now)
+        return any(until == math.inf and now - max(since, began) > most for since, until in member.short.get(key, ()))
 
     def _look_at_online_pods(self) -> None:
         """Batch pods never count against the cpu and memory of a node: no online pod waits because of one."""
