@@ -1,8 +1,6 @@
 """Deliberate faults of the code, one at a time; the simulation has to find each."""
 
-from tests.simulation import faulty_decisions as decisions
-from tests.simulation import faulty_hub as hub
-from tests.simulation import faulty_runtime as runtime
+from tests.simulation.faulty import decisions, hub, idle, runtime
 
 MUTATIONS = (
     runtime.unsaid,
@@ -46,4 +44,14 @@ MUTATIONS = (
     hub.outdated,
     hub.insisting,
     hub.abandoning,
+    idle.boundless,
+    idle.proud,
+    idle.eager,
+    idle.spending,
+    idle.displaced,
+    idle.ending,
+    idle.returning,
+    idle.rash,
+    idle.lenient,
+    idle.unmarked,
 )

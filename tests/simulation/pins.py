@@ -14,11 +14,13 @@ from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people.faults import PROFILES
 from fairway.lab.simulation.run import simulate
 from tests.paths import ROOT
-from tests.simulation import faulty_hub
+from tests.simulation.faulty import hub as faulty_hub
+from tests.simulation.faulty import idle as faulty_idle
 from tests.simulation.mutations import MUTATIONS
 
 _SEEDS = 200
 WITH_HUB = " with a hub"
+WITH_IDLE = " with idle resources"
 PAGE = ROOT / "docs" / "reliability.md"
 _TABLE = re.compile(r"(?<=\| fault \| profile, seed \| first breach \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
 FoundAt = Mapping[str, tuple[str, tuple[str, int]]]
@@ -40,13 +42,16 @@ def write_page(found_at: FoundAt) -> None:
 
 
 def plan_of(profile: str, seed: int) -> RunPlan:
-    """A profile may be one with a hub."""
-    return RunPlan(seed, hours=0.2, profile=profile.removesuffix(WITH_HUB), jobs=24, hub=profile.endswith(WITH_HUB))
+    """A profile may be one with a hub, or with idle resources."""
+    name = profile.removesuffix(WITH_HUB).removesuffix(WITH_IDLE)
+    hub, idle = (profile.endswith(one) for one in (WITH_HUB, WITH_IDLE))
+    return RunPlan(seed, hours=0.2, profile=name, jobs=24, hub=hub, idle=idle)
 
 
 def profiles(mutation: Callable[[pytest.MonkeyPatch], None]) -> tuple[str, ...]:
-    hub = mutation.__module__ == faulty_hub.__name__
-    return tuple(f"{one}{WITH_HUB}" for one in PROFILES) if hub else ("rough", "hostile")
+    """In which it is looked for."""
+    suffix = {faulty_hub.__name__: WITH_HUB, faulty_idle.__name__: WITH_IDLE}.get(mutation.__module__)
+    return tuple(f"{one}{suffix}" for one in PROFILES) if suffix else ("rough", "hostile")
 
 
 def sound(where: tuple[str, int]) -> bool:

@@ -49,6 +49,16 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "outdated": ("hub binding", ("calm with a hub", 3)),
     "insisting": ("hub owner", ("rough with a hub", 9)),
     "abandoning": ("hub binding", ("rough with a hub", 22)),
+    "boundless": ("room", ("calm with idle resources", 114)),
+    "proud": ("room", ("calm with idle resources", 0)),
+    "eager": ("room", ("calm with idle resources", 0)),
+    "spending": ("batch", ("calm with idle resources", 0)),
+    "displaced": ("batch", ("calm with idle resources", 0)),
+    "ending": ("batch", ("calm with idle resources", 0)),
+    "returning": ("batch", ("calm with idle resources", 0)),
+    "rash": ("batch", ("calm with idle resources", 1)),
+    "lenient": ("batch", ("calm with idle resources", 3)),
+    "unmarked": ("online", ("calm with idle resources", 0)),
 }
 
 

@@ -20,12 +20,12 @@ def simulated(seed: int, profile: str, hash_seed: str, *more: str) -> Any:
     return {key: value for key, value in json.loads(done.stdout).items() if key != "seconds"}
 
 
-@pytest.mark.parametrize("profile", ["rough", "hostile"])
-def test_a_seed_replays_exactly_whatever_the_hashes(profile: str) -> None:
-    first, second = (simulated(3, profile, hash_seed) for hash_seed in ("1", "2"))
+@pytest.mark.parametrize(("profile", "more"), [("rough", ()), ("hostile", ()), ("rough", ("--idle",))])
+def test_a_seed_replays_exactly_whatever_the_hashes(profile: str, more: tuple[str, ...]) -> None:
+    first, second = (simulated(3, profile, hash_seed, *more) for hash_seed in ("1", "2"))
     assert first == second
     assert first["steps"] > 1_000
-    assert simulated(4, profile, "1")["state_hash"] != first["state_hash"]
+    assert simulated(4, profile, "1", *more)["state_hash"] != first["state_hash"]
 
 
 def test_a_run_leaves_the_logging_of_its_process_as_it_was() -> None:

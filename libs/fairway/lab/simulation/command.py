@@ -1,6 +1,7 @@
 """`fairway simulate`: the fleet on a virtual clock, one seed or many, and what broke."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from hashlib import blake2b
@@ -42,7 +43,9 @@ def simulate(
     keeper: Annotated[
         bool, typer.Option("--keeper", help="manifests leave the record minutes after the end of their jobs")
     ] = False,
+    idle: Annotated[bool, typer.Option("--idle", help="nodes have idle resources, and jobs ask for them")] = False,
     hub_too: Annotated[bool, typer.Option("--hub-too", help="every second seed is with a hub")] = False,
+    idle_too: Annotated[bool, typer.Option("--idle-too", help="two of every four seeds are with --idle")] = False,
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
     """Run a fleet on a virtual clock, with faults drawn from a seed; the same seed is the same run."""
@@ -51,10 +54,10 @@ def simulate(
     if output not in ("", "json"):
         raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
     hub = hub or companions or schedules
-    like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, hub, companions, schedules, keeper)
+    like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, hub, companions, schedules, keeper, idle)
     tally = _Tally(output)
     try:
-        for outcome in carried_out(_plans(like, runs, hub_too), runs):
+        for outcome in carried_out(_plans(like, runs, hub_too, idle_too), runs):
             tally.take(outcome)
     except KeyboardInterrupt:
         say("stopped")
@@ -62,12 +65,14 @@ def simulate(
     raise typer.Exit(1 if tally.broken else 0)
 
 
-def _plans(like: RunPlan, runs: int, hub_too: bool) -> Iterator[RunPlan]:
-    """From its seed on."""
+def _plans(like: RunPlan, runs: int, hub_too: bool, idle_too: bool) -> Iterator[RunPlan]:
+    """From its seed on. Of four seeds one has both, a hub and idle resources, and one has neither."""
     profiles = tuple(PROFILES) if like.profile == "all" else (like.profile,)
     hubs = (like.hub, like.hub or hub_too)
+    idles = (like.idle, like.idle or idle_too)
     for one in count(like.seed) if runs == 0 else range(like.seed, like.seed + runs):
-        yield msgspec.structs.replace(like, seed=one, profile=profiles[one % len(profiles)], hub=hubs[one % 2])
+        drawn = {"hub": hubs[one % 2], "idle": idles[one // 2 % 2]}
+        yield msgspec.structs.replace(like, seed=one, profile=profiles[one % len(profiles)], **drawn)
 
 
 def carried_out(plans: Iterator[RunPlan], runs: int) -> Iterator[RunOutcome]:
@@ -123,6 +128,7 @@ class _Tally:
             "fleet_hours": round(self._sum("hours"), 2),
             "steps": self._sum("steps"),
             "jobs": self._sum("jobs"),
+            "drawn": dict(sorted(sum((Counter(one.drawn) for one in self._outcomes), Counter[str]()).items())),
             "violations": [breach for outcome in self.broken for breach in outcome.violations],
             "state_hash": blake2b(states.encode(), digest_size=16).hexdigest(),
             "broken": self.broken,

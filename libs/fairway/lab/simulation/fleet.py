@@ -8,11 +8,13 @@ from fairway.adapters.memory.bus import MemoryBus
 from fairway.agent.observe import node_of
 from fairway.domain.resources import Resources, add
 from fairway.lab.simulation.hub.cluster import SimulatedHub
+from fairway.lab.simulation.idle.member import IdleMember
 from fairway.lab.simulation.invariants.store_rows import CheckedStore, StoreChecks
 from fairway.lab.simulation.lives import ProcessLives
 from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.members.member import SimulatedMember
-from fairway.lab.simulation.members.pods import NODE
+from fairway.lab.simulation.members.pods import EVERY, KINDS, NODE
+from fairway.lab.simulation.members.spark import SPARK
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.lab.simulation.ports.store import StoreReach
@@ -34,14 +36,21 @@ class SimulatedFleet:
         self.store = CheckedStore(StoreChecks(), self.clock)
         self.reach = StoreReach()
         rng = Random(faults.rng.random())
-        self.members = {name: SimulatedMember(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
+        made = IdleMember if plan.idle else SimulatedMember
+        self.members = {name: made(name, self.clock, nodes, rng, heard) for name, nodes in members.items()}
         self.hub = SimulatedHub(self.clock) if plan.hub else None
-        for member in self.members.values() if plan.hub else ():
-            member.run_workflows()
+        kinds = (EVERY if plan.hub else KINDS) + ((SPARK,) if plan.idle else ())
+        for member in self.members.values():
+            member.serve(kinds)
         self.joined = {name: self.counted(name) for name in members}
         self.store.books.sizes = {name: facts.capacity for name, facts in self.joined.items()}
         self.erasing: Callable[[int], None] = lambda sequence: None
         self.processes = ProcessLives(self, plan)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Of jobs, that members serve."""
+        return next(iter(self.members.values())).kinds
 
     async def publish(self, said: Outgoing) -> None:
         """As a client does that tries until it is told that its word is stored."""

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import time
-from collections import Counter
 from hashlib import blake2b
 from random import Random
 
@@ -14,10 +13,13 @@ from fairway.domain import decision
 from fairway.lab.fleet.decided_again import hardly_known
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.hub_of_run import HubOfRun
+from fairway.lab.simulation.idle.idle_of_run import IdleOfRun
+from fairway.lab.simulation.idle.left_alone import waits_for_margin
 from fairway.lab.simulation.invariants.at_the_end import rests, rows
 from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.invariants.job_events import story
 from fairway.lab.simulation.invariants.removed_manifests import RemovalChecks
+from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.controllers import MemberEvents
 from fairway.lab.simulation.outcome import RunOutcome, RunPlan
 from fairway.lab.simulation.people.administrators import Administrators, tree
@@ -58,11 +60,12 @@ class _Run:
         }
         self._gpus = sum(sum(nodes.values()) for nodes in self._nodes.values())
         can_take = {
-            name: {node: {"nvidia.com/gpu": gpus, "pods": 110} for node, gpus in nodes.items()}
+            name: {node: {**pods.allocatable(pods.node(node, gpus)), "pods": 110} for node, gpus in nodes.items()}
             for name, nodes in self._nodes.items()
         }
         quota_tree = read_quota_tree(tree(self._gpus))
         self._hub: HubOfRun | None = None
+        self._idle: IdleOfRun | None = None
         self._witness = EventChecks(can_take, quota_tree, self._faults.profile.grace)
 
     async def run(self) -> RunOutcome:
@@ -79,9 +82,12 @@ class _Run:
         fleet.erasing = removals.erasing
         people = self._people = People(fleet, self._faults, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
-        attempts = Random(f"attempts {plan.seed}").choice((20, 20, 20, 3))
+        attempts = Random(f"attempts {plan.seed}").choice((20, 20, 3, 1) if plan.idle else (20, 20, 20, 3))
         if fleet.hub is not None:
             self._hub = HubOfRun(fleet, fleet.hub, witness, plan)
+        if plan.idle:
+            self._idle = IdleOfRun(fleet, witness, plan)
+            people.idle = self._idle.jobs
         above = Administrators(fleet, self._faults.rng, witness, self._gpus, attempts)
         for member in fleet.members.values():
             member.fate = people.fate
@@ -90,7 +96,8 @@ class _Run:
         if self._hub is not None:
             await self._hub.in_force()
         looking = asyncio.ensure_future(self._look())
-        await asyncio.gather(people.live(above), *([self._hub.live()] if self._hub else []))
+        parts = [one.live() for one in (self._hub, self._idle) if one is not None]
+        await asyncio.gather(people.live(above), *parts)
         await self._quiet()
         if plan.keeper and not witness.breaches:
             await asyncio.sleep(_KEEPERS_S)
@@ -104,10 +111,14 @@ class _Run:
         self._witness.stored(stream, delivery)
         if self._hub is not None:
             self._hub.stored(stream, delivery)
+        if self._idle is not None:
+            self._idle.checks.stored(stream, delivery)
 
     def _end(self) -> None:
         """What the hub shows follows from the rest, and is looked at when that holds."""
         self._witness.end()
+        if self._idle is not None:
+            self._idle.checks.end()
         if self._hub is not None and not self._witness.breaches:
             for rule, job, text in self._hub.end():
                 self._witness.breach(rule, job, text)
@@ -134,29 +145,43 @@ class _Run:
             self._witness.look()
             if self._hub is not None:
                 self._hub.look()
+            if self._idle is not None:
+                self._idle.checks.look()
 
     async def _quiet(self) -> None:
         """Nothing goes wrong any more; all that may still happen, happens. As long as jobs end, others wait for
         room."""
-        fleet = self._fleet
         self._faults.clear(self._fleet.clock.now())
-        for process in fleet.processes.there.values():
+        for process in self._fleet.processes.there.values():
             process.resume()
         if self._hub is not None:
             await self._hub.run_on()
+        while True:
+            over = await self._until_over()
+            await asyncio.sleep(2 * _LOOK_S)
+            # Who waited for idle resources may have got some in the meantime.
+            if not over or self._idle is None or self._over():
+                return
+
+    async def _until_over(self) -> bool:
+        """False when there was no end for too long, or something broke."""
         ended = 0
         end = asyncio.get_running_loop().time() + LIVENESS_S
         while asyncio.get_running_loop().time() < end and not self._witness.breaches:
             await asyncio.sleep(_LOOK_S)
-            known = rows(fleet)
-            if (count := sum(job.ended for job in known.values())) > ended:
+            if (count := sum(job.ended for job in rows(self._fleet).values())) > ended:
                 ended = count
                 end = asyncio.get_running_loop().time() + LIVENESS_S
-            answered = known.keys() >= set(self._witness.submitted.values())
-            over = all((job.ended and not job.removing) or rests(job) for job in known.values())
-            if known and answered and over and (self._hub is None or self._hub.settled()):
-                break
-        await asyncio.sleep(2 * _LOOK_S)
+            if self._over():
+                return True
+        return False
+
+    def _over(self) -> bool:
+        known = rows(self._fleet)
+        answered = known.keys() >= set(self._witness.submitted.values())
+        waits = {name for name, job in known.items() if rests(job) or waits_for_margin(self._fleet, job)}
+        over = all((job.ended and not job.removing) or name in waits for name, job in known.items())
+        return bool(known) and answered and over and (self._hub is None or self._hub.settled())
 
     def _outcome(self, seconds: float) -> RunOutcome:
         fleet = self._fleet
@@ -173,7 +198,7 @@ class _Run:
             deaths=fleet.processes.deaths,
             hours=seconds / 3600,
             seconds=0.0,
-            drawn=dict(sorted((self._people.drawn + (self._hub.drawn if self._hub else Counter())).items())),
+            drawn=dict(sorted(sum((one.drawn for one in (self._hub, self._idle) if one), self._people.drawn).items())),
             story=story(breaches, fleet.bus.stored("JOBS")),
         )
 

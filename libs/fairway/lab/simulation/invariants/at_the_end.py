@@ -9,6 +9,7 @@ from fairway.domain.job import CHARGED, MOVES, Job, State
 from fairway.domain.text.decoding import decoder
 from fairway.domain.working_sets import WorkingSets
 from fairway.lab.simulation.fleet import SimulatedFleet
+from fairway.lab.simulation.idle.left_alone import waits_for_margin
 from fairway.runtime.record.folding import Folding
 from fairway.wire import jobs as wire
 from fairway.wire import views
@@ -42,7 +43,7 @@ def rests(job: Job) -> bool:
 
 def _unfinished(fleet: SimulatedFleet) -> Found:
     for job in rows(fleet).values():
-        if not job.ended and not rests(job):
+        if not job.ended and not rests(job) and not waits_for_margin(fleet, job):
             why = job.why.text if job.why else "nothing is said of why"
             yield "liveness", job.id, f"it is {job.state.value}: {why}"
         elif job.removing:

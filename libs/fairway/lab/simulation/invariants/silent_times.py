@@ -9,7 +9,15 @@ from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 
 # What is given up because of what a member shows, or does not show.
-_EVICTED = (Code.VANISHED, Code.EDITED, Code.CORDONED, Code.GANG_DOWN, Code.START_TIMEOUT, Code.NODE_LOST)
+_EVICTED = (
+    Code.VANISHED,
+    Code.EDITED,
+    Code.CORDONED,
+    Code.GANG_DOWN,
+    Code.START_TIMEOUT,
+    Code.NODE_LOST,
+    Code.BATCH_SHRUNK,
+)
 
 
 class Silence:

@@ -9,6 +9,7 @@ from fairway.adapters.memory.store import MemoryStore
 from fairway.adapters.memory.working_set import StoreContents
 from fairway.audit.store_drift import quota_drift
 from fairway.domain import decision
+from fairway.domain.batch_resources import PART_OF
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job
 from fairway.domain.quota.charge import Share
@@ -47,7 +48,8 @@ class StoreChecks:
                     self.wrong("quota", _job_of(step), f"a step charges {one.key} to {used[one.key]} of {most}")
 
     def reserved(self, new: list[Put], step: Step) -> None:
-        """The `new` reservations lie on each node that they name, and none of these is too full by them."""
+        """The `new` reservations lie on each node that they name, and none of these is too full by them, nor takes of
+        its margin. Batch resources may become less afterwards: only who is new has to fit."""
         puts = [write for write in step.writes if isinstance(write, Put)]
         rows = {write.key: write.value for write in puts if isinstance(write.value, Node)}
         for write in new:
@@ -55,7 +57,7 @@ class StoreChecks:
                 node = rows.get(name)
                 if node is None or node.holds.get(write.key) != amounts:
                     self.wrong("room", _job_of(step), f"{write.key} is reserved, and the row of {name} does not say so")
-                elif over := [one for one in amounts if _taken(node, one) > node.allocatable.get(one, 0)]:
+                elif over := [one for one in amounts if _taken(node, one) > _room(node, one)]:
                     self.wrong("room", _job_of(step), f"{name} is too full with {write.key} by its own row: {over}")
 
     def sized(self, step: Step) -> None:
@@ -63,7 +65,7 @@ class StoreChecks:
             size = self.sizes.get(one.table.partition("/")[2]) if isinstance(one, Put) else None
             if size is None or not isinstance(one, Put) or not isinstance(one.value, Node):
                 continue
-            if over := [name for name, amount in one.value.allocatable.items() if amount > size.get(name, 0)]:
+            if over := [name for name, amount in one.value.allocatable.items() if amount > _size(size, name)]:
                 self.wrong("size", "", f"{one.table} has a node {one.key} with more than the whole cluster: {over}")
 
     def rebuilt(self, store: MemoryStore) -> None:
@@ -130,6 +132,15 @@ def _planned(hold: Hold) -> dict[str, dict[str, int]]:
         for name, amount in hold.requests[slot.pods].items():
             here[name] = here.get(name, 0) + amount * slot.count
     return total
+
+
+def _size(size: Mapping[str, int], name: str) -> int:
+    """Batch resources come and go, within what they are a part of."""
+    return max(size.get(name, 0), size.get(PART_OF.get(name, name), 0))
+
+
+def _room(node: Node, name: str) -> int:
+    return node.allocatable.get(name, 0) - node.margin.get(name, 0)
 
 
 def _taken(node: Node, name: str) -> int:

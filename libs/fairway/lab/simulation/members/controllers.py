@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.domain.resources import Resources, add
 from fairway.lab.kubesim.api.api import ClusterApi
 from fairway.lab.kubesim.api.builtin import EVERYTHING
 from fairway.lab.kubesim.api.metadata import Deletion, SimClock, Uids
@@ -59,14 +60,18 @@ class Controlled(KubesimCluster):
         self.away_since: list[tuple[int, int]] = []
         self._whose: dict[str, tuple[str, int]] = {}
         self._acting: dict[str, asyncio.Task[None]] = {}
-        self._run = {self.resource(kind).storage for kind in pods.EVERY}
+        self._run = {self.resource(kind).storage for kind in pods.RUN}
         for node, gpus in nodes.items():
             self.put(NODE, pods.node(node, gpus))
         api.store.listen("", self._seen)
 
-    def run_workflows(self) -> None:
-        """It serves them, too: they come from a hub alone."""
-        self._kinds = pods.EVERY
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return self._kinds
+
+    def serve(self, kinds: tuple[str, ...]) -> None:
+        """Workflows come from a hub alone, SparkApplications where there are idle resources."""
+        self._kinds = kinds
 
     def _seen(self, event: Event) -> None:
         """Operators look at objects that appear, and that are asked to go. One that has a status from the beginning
@@ -189,20 +194,20 @@ class Controlled(KubesimCluster):
             spec = one.obj["spec"]
             if spec.get("nodeName") or spec.get("stuck"):
                 continue
-            asks = _gpus(one)
-            fits = sorted(node for node, gpus in free.items() if gpus >= asks)
-            if fits:
-                node = min(fits, key=lambda name: (free[name], name))
-                free[node] -= asks
+            asks = pods.asked(one.obj)
+            there = sorted(node for node, left in free.items() if pods.fits(asks, left))
+            if there:
+                node = min(there, key=lambda name: (free[name][GPU], name))
+                free[node] = add(free[node], asks, -1)
                 self._rewrite(one, spec={**spec, "nodeName": node})
 
-    def free(self) -> dict[str, int]:
-        """GPUs by node that is ready."""
-        free = {one.key.name: int(one.obj["status"]["allocatable"][GPU]) for one in self.every(NODE) if _ready(one)}
+    def free(self) -> dict[str, Resources]:
+        """What is left of each node that is ready."""
+        free = {one.key.name: pods.allocatable(one.obj) for one in self.every(NODE) if _ready(one)}
         for one in self.every(POD):
             node = one.obj["spec"].get("nodeName")
             if node in free and one.obj["status"]["phase"] not in ("Succeeded", "Failed"):
-                free[node] -= _gpus(one)
+                free[node] = add(free[node], pods.asked(one.obj), -1)
         return free
 
     def put(self, kind: str, manifest: Json) -> StoredObject:
@@ -231,7 +236,3 @@ def _leaves(found: StoredObject) -> bool:
 
 def _ready(node: StoredObject) -> bool:
     return bool(node.obj["status"]["conditions"][0]["status"] == "True")
-
-
-def _gpus(pod: StoredObject) -> int:
-    return int(pod.obj["spec"]["containers"][0]["resources"]["limits"][GPU])

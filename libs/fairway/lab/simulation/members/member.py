@@ -10,7 +10,7 @@ from fairway.lab.kubesim.api import field_managers
 from fairway.lab.kubesim.api.store import Key, StoredObject
 from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.controllers import AT_ONCE, Controlled, attempt_of, kind_of
-from fairway.lab.simulation.members.pods import GPU, NODE, POD, WantedPod
+from fairway.lab.simulation.members.pods import NODE, POD, WantedPod
 from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
 
 Json = dict[str, Any]
@@ -47,7 +47,7 @@ class SimulatedMember(Controlled):
     def silence(self, node: str, ready: bool) -> None:
         """The kubelet of a node is no longer heard of, or is again."""
         found = self.api.get(self.resource(NODE), "", node)
-        self._rewrite(found, status=pods.node(node, int(found.obj["status"]["allocatable"][GPU]), ready)["status"])
+        self._rewrite(found, status={**found.obj["status"], "conditions": [pods.ready(ready)]})
         if ready:
             self._bind()
 
@@ -85,7 +85,7 @@ class SimulatedMember(Controlled):
         return [one.key for storage in sorted(store.storages()) for one in store.shelf(storage)]
 
     def ours(self) -> list[StoredObject]:
-        made = (one for kind in pods.EVERY for one in self.every(kind) if self.whose(one)[0])
+        made = (one for kind in pods.RUN for one in self.every(kind) if self.whose(one)[0])
         return sorted(made, key=lambda one: one.key)
 
     def intrude(self, name: str, labels: dict[str, str], gpus: int) -> Key:

@@ -13,7 +13,6 @@ from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.cluster import SimulatedHub
 from fairway.lab.simulation.invariants.at_the_end import rows
 from fairway.lab.simulation.invariants.events import EventChecks
-from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.pods import GPU
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.views.members import Facts
@@ -55,9 +54,9 @@ def _selectors(kinds: Sequence[str]) -> list[Json]:
     return [{"apiVersion": kind.partition(".")[2], "kind": kind.partition(".")[0]} for kind in kinds]
 
 
-def _policy(attempts: int, hub: bool) -> Json:
+def _policy(attempts: int, kinds: Sequence[str], hub: bool) -> Json:
     """With a hub it leaves out who has a policy of his own, or is to have one."""
-    selectors = [{**one, **_OTHERS} for one in _selectors(pods.EVERY)] if hub else _selectors(pods.KINDS)
+    selectors = [{**one, **(_OTHERS if hub else {})} for one in _selectors(kinds)]
     annotations = {START_TIMEOUT: "90s", AVOID: "120s", ATTEMPTS: str(attempts)}
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
@@ -104,7 +103,8 @@ class Administrators:
 
     async def settle_in(self) -> None:
         """The quota tree, the policy, a blocking queue and the members' names, before anybody submits."""
-        await self._say("ClusterPropagationPolicy", "", "all", _policy(self._attempts, self._fleet.hub is not None))
+        policy = _policy(self._attempts, self._fleet.kinds, self._fleet.hub is not None)
+        await self._say("ClusterPropagationPolicy", "", "all", policy)
         await self._say("Queue", "kube-queue", "strict", _STRICT)
         await self._say("ElasticQuotaTree", "kube-system", "tree", tree(self._gpus))
         for name in self._fleet.members:

@@ -12,6 +12,7 @@ from fairway.lab.simulation.invariants.events import LIE, EventChecks
 from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.controllers import kind_of
 from fairway.lab.simulation.members.member import HOSTILE, SimulatedMember
+from fairway.lab.simulation.members.spark import SPARK
 from fairway.lab.simulation.people.faults import FaultInjector
 from fairway.runtime.ports import Outgoing
 from fairway.wire import fleet as wire
@@ -79,6 +80,8 @@ class Attackers:
         pod = {"containers": [{"name": "pytorch", "image": "miner"}], "restartPolicy": "Never"}
         template = {"metadata": {"labels": meta["labels"]}, "spec": pod}
         spec: Json = {"template": template}
+        if kind == SPARK:
+            spec = {"driver": {}, "executor": {}}
         if kind == pods.PYTORCH:
             spec = {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": template}}}
         head = {"apiVersion": version, "kind": name, "metadata": dict(meta), "spec": spec}

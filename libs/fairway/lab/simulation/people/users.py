@@ -9,6 +9,7 @@ import msgspec
 
 from fairway.domain.names import job_id
 from fairway.lab.simulation.fleet import SimulatedFleet
+from fairway.lab.simulation.idle.jobs import IdleJobs
 from fairway.lab.simulation.invariants.events import EventChecks
 from fairway.lab.simulation.members import pods
 from fairway.lab.simulation.members.controllers import Fate
@@ -28,7 +29,8 @@ _HOUR = 3600.0
 
 
 class People:
-    """Everything that comes from outside, drawn from the chance of the faults."""
+    """Everything that comes from outside, drawn from the chance of the faults. Where there are `idle` resources, who
+    makes the jobs that ask for them."""
 
     def __init__(self, fleet: SimulatedFleet, faults: FaultInjector, witness: EventChecks, plan: RunPlan) -> None:
         self._fleet = fleet
@@ -37,6 +39,7 @@ class People:
         self._witness = witness
         self._seconds = plan.hours * _HOUR
         self._jobs = plan.jobs - plan.on_hub
+        self.idle: IdleJobs | None = None
         self.drawn = Counter[str]()
         self._tenants: dict[str, str] = {}
         self._fates: dict[tuple[str, int], Fate] = {}
@@ -91,8 +94,9 @@ class People:
         number = len(self._witness.submitted)
         tenant = rng.choice(TENANTS)
         client = f"client-{number}"
-        manifest = self._manifest(f"job-{number}", tenant)
         job = self._witness.submitted[client] = job_id(tenant, client, f"job-{number}")
+        idle = self.idle if self.idle is not None and self.idle.asks(job) else None
+        manifest = (idle or self).manifest(f"job-{number}", tenant)
         self._tenants[job] = tenant
         raw = msgspec.Raw(_encode(manifest))
         message = wire.SubmitRequest(manifest=raw, client=client, at=self._fleet.clock.now())
@@ -102,7 +106,7 @@ class People:
             await asyncio.sleep(rng.choice((0.0, 1.0, 200.0)))
             await self._fleet.publish(msgspec.structs.replace(said, id=f"{client}-again"))
 
-    def _manifest(self, name: str, tenant: str) -> Json:
+    def manifest(self, name: str, tenant: str) -> Json:
         rng = self._rng
         count, gpus = rng.choice(((1, 1), (1, 1), (1, 4), (2, 2), (2, 4), (4, 1), (1, 8), (2, 8), (3, 8)))
         meta: Json = {"name": name, "namespace": tenant}
