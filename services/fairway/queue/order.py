@@ -99,10 +99,12 @@ class QueueOrder(Standings):
         self.gone.add(job.id)
 
     def terms(self, entry: WaitingJob) -> JobSpec | None:
-        """What it would go with, as its policy says now, if that is news."""
+        """What it would go with, as its policy says now, if that is news. While an attempt is being removed its pods
+        are left as they are: by them it is known what room that has."""
         job = entry.job
-        now = under(self.view.policies, entry.spec, self.view.tenancy(job.tenant).clusters)
-        return now or (entry.spec if entry.spec is not job.spec else None)
+        spec = job.spec if job.removing and job.spec is not None else entry.spec
+        now = under(self.view.policies, spec, self.view.tenancy(job.tenant).clusters)
+        return now or (spec if spec is not job.spec else None)
 
     def teller(self, job: Job) -> Teller:
         return Teller(self.view, SERVICE, self.heard, self.now, job)

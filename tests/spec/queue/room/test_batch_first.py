@@ -181,6 +181,16 @@ def test_after_an_attempt_it_begins_with_batch_resources_again() -> None:
     assert charged(life) == ON_BATCH
 
 
+def test_while_its_last_attempt_is_being_removed_it_is_said_to_ask_for_what_that_has() -> None:
+    """From the record nobody could tell any more what room the attempt has."""
+    life = reserved(let_go(either(), batch=True))
+    why = Reason(Code.VANISHED, "gone")
+    life.then(wire.Lost, cluster="c1", why=why).then(wire.Recall, cluster="c1", why=why)
+    life.then(wire.Queue, attempt=2, queue="gold", leaf=LEAF, enqueued_at=T0, why=why)
+    said = events(decide(view(life, usage=NORMAL_FULL), heard(life), NOW))
+    assert [one.verb for one in said] == ["blocked"]
+
+
 def test_where_only_batch_resources_became_less_cpu_and_memory_may_be_had() -> None:
     life = reserved(let_go(either(), batch=True))
     life.then(wire.Lost, cluster="c1", why=Reason(Code.BATCH_SHRUNK, "less"))
