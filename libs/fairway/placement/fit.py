@@ -6,6 +6,7 @@ they fit when the sum of the nodes' counts is enough. For several shapes see loo
 
 from msgspec import Struct
 
+from fairway.domain.batch_resources import PART_OF
 from fairway.placement.cluster import ClusterView
 from fairway.placement.engine.engine import Engine
 from fairway.placement.loops.bin_packing import placed
@@ -59,10 +60,11 @@ class Shortfall(Struct, frozen=True):
             return f"needs {self.asks}; node by node {self.by_node} fit, {would}{closed}"
         if not self.nodes:
             return f"needs {self.asks}; no node there is one that all these pods may be on"
+        today = "; batch resources are counted as its nodes list them now" if self.lacking in PART_OF else ""
         if not self.at_most:
-            return f"needs {self.asks}; none of the {self.nodes} matching nodes is large enough for one"
+            return f"needs {self.asks}; none of the {self.nodes} matching nodes is large enough for one{today}"
         held = f"{self.at_most} node by node, {self.by_sum} by sum of resources"
-        return f"needs {self.asks}; even empty the cluster would hold {held}"
+        return f"needs {self.asks}; even empty the cluster would hold {held}{today}"
 
 
 def fit(cluster: ClusterView, workload: Workload) -> Plan | Shortfall:

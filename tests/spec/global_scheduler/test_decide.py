@@ -161,11 +161,24 @@ def test_what_has_no_batch_resources_is_sent_back_for_normal_ones_with_what_was_
     life = either(batch=True)
     (said,) = events(decide(where(life, c1=both), heard(life), NOW))
     assert (said.verb, said.why.code, said.freed) == ("queue", Code.NO_BATCH_ROOM, 3)
-    assert said.why.text.startswith("not on batch resources, so cpu and memory are next: none of 1 clusters could hold")
+    assert said.why.text.startswith(
+        "not on batch resources, so cpu and memory are next: none of 1 clusters can take it"
+    )
     assert [one.code for one in verdicts(said)] == [Code.NEVER_FITS]
     life = either(batch=False)
     (said,) = events(decide(where(life, c1=both), heard(life), NOW))
     assert said.verb == "placed"
+
+
+@pytest.mark.parametrize("idle", [24_000, 4_000, 0])
+def test_of_batch_resources_there_may_be_more_in_a_minute(idle: int) -> None:
+    life = either(batch=True)
+    work = replace(life.now.spec.workload, batch_first=False)
+    life.job = replace(life.now, spec=replace(life.now.spec, workload=work))
+    nodes = [replace(node("n1"), allocatable={"cpu": 64_000, BATCH_CPU: idle, "pods": 110})]
+    (said,) = events(decide(where(life, c1=nodes), heard(life), NOW))
+    assert (said.verb, said.why.code) == ("queue", Code.WAITING_FOR_ROOM)
+    assert said.why.text.endswith("; batch resources are counted as its nodes list them now")
 
 
 @pytest.mark.parametrize(

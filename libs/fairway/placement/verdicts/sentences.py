@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from fairway.domain.batch_resources import PART_OF
 from fairway.domain.policy_terms import absent
 from fairway.placement.choose import Choice
 from fairway.placement.fit import Shortfall
@@ -63,7 +64,7 @@ def what_would_help(choice: Choice, placement: Placement) -> Reason:
         return _unknown(absentees, f", and {none}") if absentees else Reason(Code.WAITING_FOR_ROOM, none, remedy=_FREED)
     nearest = table.at(table.nearest)
     says = f"nearest is {nearest.cluster}: {sentence(nearest, choice.asks)}"
-    if nearest.code in (*_ROOM, *_PASSING):
+    if nearest.code in (*_ROOM, *_PASSING) or nearest.about in PART_OF:  # of these there may be more in a minute
         beside = f"; the policy also names {_not_there(absentees)}" if absentees else ""
         text = f"none of {len(table)} clusters can take it now; {says}{beside}"
         return Reason(Code.WAITING_FOR_ROOM, text, remedy=_FREED)
