@@ -54,4 +54,5 @@ MUTATIONS = (
     idle.rash,
     idle.lenient,
     idle.unmarked,
+    idle.rewriting,
 )

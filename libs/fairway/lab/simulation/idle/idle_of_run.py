@@ -16,7 +16,7 @@ class IdleOfRun:
     def __init__(self, fleet: SimulatedFleet, witness: EventChecks, plan: RunPlan) -> None:
         self._drawn = Counter[str]()
         self.jobs = IdleJobs(plan.seed)
-        self.checks = BatchChecks(fleet, self.jobs.jobs, witness.breach)
+        self.checks = BatchChecks(fleet, self.jobs, witness.breach)
         members = [one for one in fleet.members.values() if isinstance(one, IdleMember)]
         self._figures = [BatchFigures(one, plan.seed, plan.hours * 3600, self._drawn) for one in members]
 

@@ -5,34 +5,42 @@ from typing import Any
 
 from fairway.lab.simulation.members.pods import JOB, PYTORCH
 from fairway.lab.simulation.members.spark import SPARK
-from fairway.workloads.reading.batch_marks import BATCH, BEST_EFFORT, QOS_LABEL, ROOM_ANNOTATION
+from fairway.workloads.reading.batch_marks import BATCH, BATCH_FIRST, BEST_EFFORT, QOS_LABEL, ROOM_ANNOTATION
 
 Json = dict[str, Any]
 _SHARE = 0.6
+_EITHER = 0.35
 _KINDS = (SPARK, SPARK, JOB, PYTORCH)
 
 
 class IdleJobs:
-    """Drawn apart from the rest. `jobs` are the ids of those that were made."""
+    """Drawn apart from the rest. `jobs` are the ids of those that were made, `either` of those among them that may have
+    cpu and memory, too, where there are no idle resources."""
 
     def __init__(self, seed: int) -> None:
         self._rng = Random(f"idle jobs {seed}")
+        self._rooms = Random(f"idle jobs that may have either {seed}")
         self.jobs: set[str] = set()
+        self.either: set[str] = set()
 
     def asks(self, job: str) -> bool:
         """Whether this is one of them."""
         if self._rng.random() < _SHARE:
             self.jobs.add(job)
+            if self._rooms.random() < _EITHER:
+                self.either.add(job)
         return job in self.jobs
 
-    def manifest(self, name: str, tenant: str) -> Json:
+    def manifest(self, name: str, tenant: str, job: str) -> Json:
         """Its object says so, or its pods do."""
+        either = job in self.either
         kind = self._rng.choice(_KINDS)
         meta: Json = {"name": name, "namespace": tenant}
-        if kind != PYTORCH:
-            meta["annotations"] = {ROOM_ANNOTATION: BATCH}
+        if either or kind != PYTORCH:
+            meta["annotations"] = {ROOM_ANNOTATION: BATCH_FIRST if either else BATCH}
         name, _, version = kind.partition(".")
-        spec = {SPARK: self._spark, JOB: self._job, PYTORCH: self._pytorch}[kind]()
+        labels = {} if either else {QOS_LABEL: BEST_EFFORT}
+        spec = {SPARK: self._spark, JOB: self._job}[kind]() if kind != PYTORCH else self._pytorch(labels)
         return {"apiVersion": version, "kind": name, "metadata": meta, "spec": spec}
 
     def _spark(self) -> Json:
@@ -53,8 +61,8 @@ class IdleJobs:
         count = self._rng.choice((1, 1, 2, 4))
         return {"parallelism": count, "completions": count, "template": self._template()}
 
-    def _pytorch(self) -> Json:
-        template = {"metadata": {"labels": {QOS_LABEL: BEST_EFFORT}}, **self._template()}
+    def _pytorch(self, labels: dict[str, str]) -> Json:
+        template = {"metadata": {"labels": labels}, **self._template()}
         workers = self._rng.choice((1, 2, 3))
         roles = {"Master": 1, "Worker": workers}
         return {

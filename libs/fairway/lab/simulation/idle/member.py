@@ -5,6 +5,7 @@ Koordinator's koordlet is played here as far as it takes pods away: whoever foll
 
 import asyncio
 import math
+from collections.abc import Container
 from random import Random
 from typing import Any
 
@@ -17,6 +18,7 @@ from fairway.lab.simulation.members.controllers import AT_ONCE, Fate, attempt_of
 from fairway.lab.simulation.members.member import SimulatedMember
 from fairway.lab.simulation.members.pods import NODE, POD, WantedPod
 from fairway.lab.simulation.members.spark import DRIVER, EXECUTOR, SPARK
+from fairway.workloads.member_copy import JOB_LABEL
 
 Json = dict[str, Any]
 # Where online pods are at home.
@@ -92,15 +94,19 @@ class IdleMember(SimulatedMember):
     def _online_pods(self) -> list[StoredObject]:
         return [one for one in self.every(POD) if one.key.namespace == ONLINE]
 
-    def kept_out(self) -> list[str]:
-        """Online pods that are on no node, though there is one that has room for them beside other online pods."""
+    def kept_out(self, normal: Container[str]) -> list[str]:
+        """Online pods that are on no node, though there is one that has room for them beside other online pods, and
+        beside those of the jobs that may have cpu and memory."""
         online = self._online_pods()
         waits = [one for one in online if not one.obj["spec"].get("nodeName")]
         if not waits:
             return []
         ready = self.free().keys()
         free = {one.key.name: pods.allocatable(one.obj) for one in self.every(NODE) if one.key.name in ready}
-        for one in online:
+        for one in self.every(POD):
+            job = (one.obj["metadata"].get("labels") or {}).get(JOB_LABEL, "")
+            if one.key.namespace != ONLINE and job not in normal:
+                continue
             if (node := one.obj["spec"].get("nodeName")) in free:
                 free[node] = add(free[node], pods.asked(one.obj), -1)
         asks = ("cpu", "memory")

@@ -96,7 +96,8 @@ class People:
         client = f"client-{number}"
         job = self._witness.submitted[client] = job_id(tenant, client, f"job-{number}")
         idle = self.idle if self.idle is not None and self.idle.asks(job) else None
-        manifest = (idle or self).manifest(f"job-{number}", tenant)
+        name = f"job-{number}"
+        manifest = idle.manifest(name, tenant, job) if idle is not None else self.manifest(name, tenant)
         self._tenants[job] = tenant
         raw = msgspec.Raw(_encode(manifest))
         message = wire.SubmitRequest(manifest=raw, client=client, at=self._fleet.clock.now())
