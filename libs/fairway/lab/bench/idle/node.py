@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from typing import Any
+from zlib import crc32
 
 from msgspec import Struct, field
 
 from fairway.domain.resources import BATCH_CPU, BATCH_MEMORY, Resources
 from fairway.lab.bench.idle import koordinator
-from fairway.lab.bench.idle.application import SparkPod
+from fairway.lab.bench.idle.application import DRIVER, SparkPod
 from fairway.lab.bench.idle.koordinator import CpuMemory
 from fairway.lab.bench.idle.online import MIB, MINUTES, SYSTEM_CPU, SYSTEM_MEMORY, NodeDay
 from fairway.lab.kubesim.nodes import NodeGroup
@@ -78,9 +79,13 @@ class IdleNode(Struct):
         if not self.evicts:
             return []
         rest = CpuMemory(self.online.cpu + self.system.cpu, self.online.memory + self.system.memory)
-        # The newest first: koordlet has no order among pods of one priority that use all that they may.
-        pods = [(name, pod.use) for name, pod in reversed(self.pods.items())]
+        pods = [(name, self.pods[name].use) for name in sorted(self.pods, key=self._turn)]
         return koordinator.evicted(pods, self.size, rest, self.satisfied)
+
+    def _turn(self, name: str) -> tuple[bool, int]:
+        """koordlet begins with pods that use most of their request, and of memory: executors work, drivers wait. Among
+        equals it has no order, and neither has this."""
+        return self.pods[name].role == DRIVER, crc32(name.encode())
 
     def fits(self, use: CpuMemory) -> bool:
         return self.free.cpu >= use.cpu and self.free.memory >= use.memory

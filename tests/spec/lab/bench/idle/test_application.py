@@ -38,7 +38,8 @@ def test_without_a_driver_nothing_is_done() -> None:
 
 
 def test_with_an_executor_goes_all_that_it_did_and_another_one_is_asked_for() -> None:
-    app, lost = application(), LostTime()
+    app = application()
+    lost = LostTime()
     name = app.running[0].name
     assert [pod.name for pod in app.evict(name, 60.0, lost)] == [name]
     assert app.pending == [EXECUTOR]
@@ -47,14 +48,16 @@ def test_with_an_executor_goes_all_that_it_did_and_another_one_is_asked_for() ->
 
 
 def test_with_stages_only_the_last_of_it_goes() -> None:
-    app, lost = application(stage=15.0), LostTime()
+    app = application(stage=15.0)
+    lost = LostTime()
     app.evict(app.running[0].name, 60.0, lost)
     assert (lost.ran, lost.evicted, lost.core_seconds) == (60, 15, 60)
     assert app.left() == 95, "45 of it stayed"
 
 
 def test_with_a_driver_goes_everything() -> None:
-    app, lost = application(stage=15.0), LostTime()
+    app = application(stage=15.0)
+    lost = LostTime()
     app.evict(app.running[0].name, 60.0, lost)
     driver = app.driver
     assert driver is not None
@@ -65,14 +68,16 @@ def test_with_a_driver_goes_everything() -> None:
 
 
 def test_at_the_end_what_executors_were_held_up_is_lost() -> None:
-    app, lost = application(), LostTime()
+    app = application()
+    lost = LostTime()
     app.running[0].speed = 0.5
     app.close(100.0, lost, well=True)
     assert (lost.ran, lost.suppressed, lost.taken_back, lost.share) == (200, 50, 0, 0.25)
 
 
 def test_of_an_attempt_that_is_taken_back_all_is_lost() -> None:
-    app, lost = application(), LostTime()
+    app = application()
+    lost = LostTime()
     app.close(100.0, lost, well=False)
     assert (lost.ran, lost.taken_back, lost.core_seconds, lost.share) == (200, 200, 800, 1)
 

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairway.lab.bench.idle.application import DRIVER, EXECUTOR, SparkPod
 from fairway.lab.bench.idle.figures import compared, counts, figures
 from fairway.lab.bench.idle.jobs import SparkJob
+from fairway.lab.bench.idle.koordinator import CpuMemory
 from fairway.lab.bench.idle.node import NodeTotals, idle_core_seconds, idle_node
 from fairway.lab.bench.idle.online import MINUTES, NodeDay
 from fairway.lab.bench.idle.run import IdleOutcome, IdlePlan, simulate_day
@@ -67,20 +69,46 @@ def test_where_nobody_evicts_executors_are_slower() -> None:
 
 def test_the_same_plan_gives_the_same_outcome() -> None:
     plan = IdlePlan({"c1": [node("a", from_30=60_000)], "c2": [node("b")]}, tuple(map(job, range(4))), {"team": BOTH})
-    first, again = simulate_day(plan), simulate_day(plan)
+    first = simulate_day(plan)
+    again = simulate_day(plan)
     first.seconds = again.seconds
     assert first == again
 
 
 def test_online_use_lacks_what_spark_pods_keep_from_it_until_they_are_suppressed() -> None:
     made = idle_node(node("a", from_0=80_000))
-    made.taken = type(made.taken)(30_000, 0)
+    made.taken = CpuMemory(30_000, 0)
     made.suppress()
     totals = NodeTotals()
     made.count(totals, 60.0)
     # 80 and 2 of the system and 30 are 12 more than there are; koordlet leaves 2 after a second.
     assert (totals.unsuppressed, totals.delayed) == (12 * 60, 12)
     assert (totals.batch, totals.idle) == (pytest.approx(2 * 60), 0)
+
+
+def test_koordlet_takes_executors_that_work_before_a_driver_that_waits() -> None:
+    made = idle_node(node("a", from_0=60_000))
+    for index, role in enumerate((DRIVER, EXECUTOR, EXECUTOR)):
+        made.put(f"pod-{index}", SparkPod(f"pod-{index}", role, "a", CpuMemory(10_000, 1), 0.0))
+    made.suppress()
+    # 3 cores are left for 30: all but 6 have to go, and the driver would be the last.
+    assert sorted(made.to_evict()[:2]) == ["pod-1", "pod-2"]
+    assert made.to_evict()[2:] == ["pod-0"]
+    made.evicts = False
+    assert made.to_evict() == []
+
+
+def test_a_node_takes_pods_up_to_what_it_lists_and_may_have_given_out_more() -> None:
+    made = idle_node(node("a", from_1=50_000))
+    pod = SparkPod("p", EXECUTOR, "a", CpuMemory(30_000, 1), 0.0)
+    assert made.fits(pod.use)
+    made.put("p", pod)
+    assert made.free.cpu == 8_000
+    assert made.pass_to(1, 60.0), "more than a tenth less"
+    assert made.free.cpu == -22_000
+    assert not made.fits(CpuMemory(1, 1))
+    made.drop("p")
+    assert made.free.cpu == 8_000
 
 
 def test_what_is_idle_is_what_the_formula_leaves() -> None:
