@@ -230,5 +230,5 @@ class IdleRun(Struct, frozen=True):
     demand: Annotated[int, typer.Option(min=1, help="what jobs ask for, in percent of what is idle in the day")] = 80
     evict: Annotated[bool, typer.Option(help="koordlets evict pods, which they do where it is configured")] = True
     stage: Annotated[int, typer.Option(min=0, help="minutes of work that go with an executor; 0: all that it did")] = 0
-    quick: Annotated[bool, typer.Option("--quick", help="one node in each cluster")] = False
+    quick: Annotated[bool, typer.Option("--quick", help="two nodes in each cluster")] = False
     seed: Annotated[int, typer.Option(help="of what online pods use, and of the jobs that come")] = 1

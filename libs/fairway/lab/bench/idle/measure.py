@@ -22,7 +22,7 @@ HOME = "home"
 _STUBBED = "bus, store and members are in memory, on a virtual clock; online pods, Koordinator, the Spark operator and \
 its pods are played, and what online pods use is made up"
 # Of `--quick`.
-_QUICK_NODES = 1
+_QUICK_NODES = 2
 
 
 async def measure(run: IdleRun, dir: Path, tell: Tell) -> BenchOutcome:
