@@ -195,3 +195,29 @@ async def test_allocation_says_what_each_policy_gets_of_the_gpus(tmp_path: Path)
     assert (code, "openb_node_list_gpu_node.csv" in err) == (2, True)
     code, _, err = await bench("allocation", "openb")
     assert (code, "Missing argument 'file'" in err) == (2, True)
+
+
+async def test_idle_says_what_one_fleet_makes_of_idle_processors_and_what_queues_of_clusters_do(tmp_path: Path) -> None:
+    """Two clusters of a node each, and jobs of a quarter of an hour at the begin of the day."""
+    nodes = "".join(f"n{index},64000,262144,0,\n" for index in range(2))
+    (tmp_path / "openb_node_list_all_node.csv").write_text(f"sn,cpu_milli,memory_mib,gpu,model\n{nodes}")
+    head = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,qos,creation_time,deletion_time,scheduled_time\n"
+    rows = ("online,8000,16384,0,0,LS,0,90000,0", "batch,4000,8192,0,0,BE,300,1200,300")
+    file = tmp_path / "pods.csv"
+    file.write_text(head + "\n".join(rows))
+    code, out, err = await bench(
+        "idle", "openb", str(file), *("--clusters", "2", "--nodes", "1", "--demand", "1"), "-o", "json"
+    )
+    assert code == 0, err
+    report = json.loads(out)
+    counts = report["counts"]
+    assert counts["jobs"] > 1
+    assert {counts["succeeded_fleet"], counts["succeeded_home"]} == {counts["jobs"]}
+    assert (counts["nodes"], counts["violations_fleet"], counts["violations_home"]) == (2, 0, 0)
+    figures = report["figures"]
+    assert figures["completion_mean_minutes_fleet"] >= 15
+    assert 0 < figures["unused_percent_fleet"] < figures["unused_without_percent_fleet"] < 100
+    goals = {"lost_percent_fleet", "online_delayed_core_seconds_fleet", "completion_mean_fleet_to_home"}
+    assert set(report["goals"]) == goals <= set(figures)
+    code, _, err = await bench("idle", "openb", str(tmp_path / "absent.csv"))
+    assert (code, "openb_node_list_all_node.csv" in err) == (2, True)

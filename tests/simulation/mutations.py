@@ -54,5 +54,4 @@ MUTATIONS = (
     idle.rash,
     idle.lenient,
     idle.unmarked,
-    idle.rewriting,
 )

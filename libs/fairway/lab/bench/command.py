@@ -33,6 +33,7 @@ _BENCHES: tuple[tuple[str, _Run, str], ...] = (
     ("report", runs.AgentRun, "agent.measure"),
     ("kueue-baseline", runs.KueueRun, "kueue.measure"),
     ("allocation", runs.AllocationRun, "allocation.measure"),
+    ("idle", runs.IdleRun, "idle.measure"),
 )
 
 

@@ -215,3 +215,20 @@ class AllocationRun(Struct, frozen=True):
     by: Annotated[str, typer.Option(help="how nodes are split into clusters: model, or round-robin")] = "model"
     seeds: Annotated[int, typer.Option(min=1, help="how many draws of pods")] = 10
     parts: Annotated[str, typer.Option(help="rows that ask for a part of a GPU: whole, or left-out")] = "whole"
+
+
+class IdleRun(Struct, frozen=True):
+    """How much of what online pods leave idle Spark jobs use in a day, and what it costs them; on a virtual clock.
+
+    On nodes, online pods and best-effort pods of the openb trace; `openb_node_list_all_node.csv` is beside the file.
+    """
+
+    trace: Annotated[str, typer.Argument(help="openb")]
+    file: Annotated[str, typer.Argument(help="a pod list of it; the list of all nodes is beside it")]
+    clusters: Clusters = 8
+    nodes: Nodes = 4
+    demand: Annotated[int, typer.Option(min=1, help="what jobs ask for, in percent of what is idle in the day")] = 80
+    evict: Annotated[bool, typer.Option(help="koordlets evict pods, which they do where it is configured")] = True
+    stage: Annotated[int, typer.Option(min=0, help="minutes of work that go with an executor; 0: all that it did")] = 0
+    quick: Annotated[bool, typer.Option("--quick", help="two nodes in each cluster")] = False
+    seed: Annotated[int, typer.Option(help="of what online pods use, and of the jobs that come")] = 1

@@ -1,7 +1,7 @@
 """A fleet on a virtual clock: every service of the pipeline once, in one process, over a bus and a store in memory."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fairway.adapters.memory.bus import MemoryBus
 from fairway.adapters.memory.store import MemoryStore
@@ -12,6 +12,7 @@ from fairway.lab.simulation.virtual_time import VirtualClock
 from fairway.lab.traces.virtual.member import TraceMember
 from fairway.process.composition import Composition
 from fairway.process.pipeline import STAGES
+from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import World
@@ -38,15 +39,25 @@ class _Ids:
         return f"{self._prefix}-{self._count}"
 
 
-class VirtualFleet:
-    """To be made and run on a VirtualLoop. `planned` has the room of the attempts that are not applied yet."""
+Planned = Callable[[str, int], tuple[Slot, ...]]
 
-    def __init__(self, clusters: Sequence[ClusterConfig]) -> None:
+
+class VirtualFleet:
+    """To be made and run on a VirtualLoop. `member` makes a cluster, and is given who knows where the pods of an
+    attempt go; `planned` has the room of the attempts that are not applied yet. `pace` is that of its services."""
+
+    def __init__(
+        self,
+        clusters: Sequence[ClusterConfig],
+        member: Callable[[ClusterConfig, Planned], Cluster] = TraceMember,
+        pace: float = PACE,
+    ) -> None:
         self.clock = VirtualClock()
         self.bus = MemoryBus(self.clock)
         self.store = MemoryStore(clock=self.clock)
         self.planned: dict[tuple[str, int], tuple[Slot, ...]] = {}
-        self.members = Members({one.name: TraceMember(one, self._where) for one in clusters})
+        self.members = Members({one.name: member(one, self._where) for one in clusters})
+        self._pace = pace
         self._ids = _Ids("o")
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -59,7 +70,7 @@ class VirtualFleet:
             self.planned[message.job, message.attempt] = message.slots
 
     def _world(self) -> World:
-        return World(self.bus, self.store.beside(), self.clock, self._ids.new(), PACE)
+        return World(self.bus, self.store.beside(), self.clock, self._ids.new(), self._pace)
 
     async def start(self, group: asyncio.TaskGroup) -> None:
         """In this group, which ends with whatever of them fails."""

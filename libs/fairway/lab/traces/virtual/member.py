@@ -19,7 +19,7 @@ from fairway.wire.capacity import Slot
 Json = dict[str, Any]
 _Place = tuple[str, str, str]
 # An object shows that it runs this long after it was applied: by then its dispatch is in the record (s).
-_SHOWN_S = 0.000_001
+SHOWN_S = 0.000_001
 
 
 class TraceMember:
@@ -46,7 +46,7 @@ class TraceMember:
         self._pods[place] = self._bound(made)
         for name, pod in self._pods[place].items():
             self._tell(Change(pods.POD, place[1], name, pod))
-        asyncio.get_running_loop().call_later(_SHOWN_S, self._begin, place, uid)
+        asyncio.get_running_loop().call_later(SHOWN_S, self._begin, place, uid)
         return Applied(uid)
 
     def _bound(self, made: Json) -> dict[str, Json]:
@@ -76,7 +76,7 @@ class TraceMember:
             return
         self._release(place)
         self._show(place, pods.ended(place[0], True, 0))
-        asyncio.get_running_loop().call_later(_SHOWN_S, self._remove, place, uid)
+        asyncio.get_running_loop().call_later(SHOWN_S, self._remove, place, uid)
 
     def _show(self, place: _Place, status: Json) -> None:
         made = self._objects[place] = {**self._objects[place], "status": status}
