@@ -49,7 +49,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "outdated": ("hub binding", ("calm with a hub", 3)),
     "insisting": ("hub owner", ("rough with a hub", 9)),
     "abandoning": ("hub binding", ("rough with a hub", 22)),
-    "boundless": ("room", ("calm with idle resources", 114)),
+    "boundless": ("room", ("calm with idle resources", 329)),
     "proud": ("room", ("calm with idle resources", 0)),
     "eager": ("room", ("calm with idle resources", 0)),
     "spending": ("batch", ("calm with idle resources", 0)),

@@ -14,8 +14,6 @@ from fairway.domain.resources import Resources
 from fairway.placement import cluster
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fit import Plan, Shortfall
-from fairway.queue.order import QueueOrder
-from fairway.queue.waiting.waiting_job import WaitingJob
 from fairway.reserver import capacity
 from fairway.reserver import decide as reserving
 from fairway.runtime.views.members import Facts
@@ -24,7 +22,6 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import Node, Slot
 from fairway.wire.fleet import Report
 from fairway.wire.reasons import Code
-from fairway.wire.spec import JobSpec
 from fairway.wire.workload import Workload
 from fairway.workloads import member_copy
 
@@ -128,12 +125,3 @@ def unmarked(patch: Patch) -> None:
     """The pods of jobs that asked for batch resources take what is for online pods."""
     named = member_copy._name_pod_sets
     patch.setattr(member_copy, "_name_pod_sets", lambda kind, copy, batch: named(kind, copy, ()))
-
-
-def rewriting(patch: Patch) -> None:
-    """A waiting job asks for cpu while its last attempt, which has batch resources, is still being removed."""
-
-    def terms(order: QueueOrder, entry: WaitingJob) -> JobSpec | None:
-        return entry.spec if entry.spec is not entry.job.spec else None
-
-    patch.setattr(QueueOrder, "terms", terms)
