@@ -13,14 +13,12 @@ from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.wire import jobs as wire
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
-from fairway.wire.workload import Workload
 from fairway.workloads.companions.named import named
 from fairway.workloads.kinds.registry import KINDS, read
-from fairway.workloads.reading.batch_marks import check_converted, under_policy
-from fairway.workloads.reading.fields import Field, Problems
 from fairway.workloads.reading.named_objects import NamedObjects, claims
 from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, json_value, too_deep
 from fairway.workloads.settings.policy_limits import MOST_ALONG, MOST_BYTES
+from fairway.workloads.settings.policy_room import in_room_of
 from fairway.workloads.typed.manifests import TypedManifest, read_typed
 
 
@@ -162,7 +160,7 @@ def _spec(message: wire.Manifested, found: _Read, ref: wire.ManifestRef, setting
     policy = policy_of(along, manifest, settings, message.hub is not None)
     decided = terms(policy, workload.namespace) | placement_of(policy, settings, mine)
     meta = manifest["metadata"]
-    workload = _under_policy(workload, manifest, policy)
+    workload = in_room_of(policy.room, workload, manifest)
     quiet = found.typed is not None and found.typed.quiet
     said = b"" if quiet else bytes(message.manifest)
     claimed = NamedObjects() if quiet else claims(manifest, said)
@@ -180,16 +178,6 @@ def _spec(message: wire.Manifested, found: _Read, ref: wire.ManifestRef, setting
         tokens=mine.tokens,
         companions=bool((not quiet and named(manifest, KINDS[workload.key], said)) or decided["policy_companions"]),
     )
-
-
-def _under_policy(workload: Workload, manifest: dict[str, Any], policy: Policy) -> Workload:
-    """On what the policy says that its jobs run."""
-    found = under_policy(workload, manifest["metadata"].get("annotations") or {}, policy.room)
-    if found is not workload and "spec" in manifest:  # the typed reader leaves to the other one what is refused here
-        problems = Problems()
-        check_converted(found, KINDS[found.key].kept_from_batch(Field(manifest, problems)))
-        problems.stop()
-    return found
 
 
 def _along(message: wire.Manifested) -> tuple[Raw, ...]:

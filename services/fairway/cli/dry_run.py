@@ -8,9 +8,8 @@ import msgspec
 
 from fairway.cli.entries import Entry, entry
 from fairway.cli.manifests import JOB, POLICY, TEMPLATE, Document
-from fairway.domain.quota.charge import total
+from fairway.domain.quota.assignment import payers_of
 from fairway.domain.quota.tree import QuotaNode
-from fairway.domain.tenancy.entitlement import payers
 from fairway.domain.tenancy.profile import Profile, reserved, reserved_reason, tenancy
 from fairway.gateway.http.answers import pod_sets
 from fairway.wire.policy import Policy
@@ -22,6 +21,7 @@ from fairway.workloads.reading.parse import LARGEST_TEXT, with_name
 from fairway.workloads.settings.field_effects import unknown_fields, warnings
 from fairway.workloads.settings.policies import select
 from fairway.workloads.settings.policy_limits import too_large
+from fairway.workloads.settings.policy_room import in_room_of
 from fairway.workloads.settings.priority_classes import MOST_OF_USERS, read_priority_class
 from fairway.workloads.settings.tenant_profiles import KIND as PROFILE
 
@@ -89,9 +89,11 @@ def _job(document: Document, rules: _Rules) -> Entry:
     policy = select(rules.policies, manifest) if rules.policies else None
     if isinstance(policy, Refused):
         reasons += policy.reasons
+    elif policy is not None:
+        work = in_room_of(policy.room, work, manifest)
     mine = tenancy(work.namespace, {}, rules.profiles)
     if rules.tree:
-        _, never = payers(rules.tree, mine, manifest["metadata"].get("labels") or {}, total(work))
+        _, never = payers_of(rules.tree, mine, manifest["metadata"].get("labels") or {}, work)
         reasons += [never] if never else []
     return entry(
         document,

@@ -191,3 +191,30 @@ def test_what_goes_along_with_a_job_is_to_be_applied_on_the_hub(kind: str) -> No
     (reason,) = other["reasons"]
     assert reason["text"] == f"{kind} 'db' is no job, and is not sent"
     assert "kubectl apply" in reason["remedy"]
+
+
+ROOM = POLICY.replace("{name: p}", "{name: p, annotations: {fairway.io/room: 'WHICH'}}").replace("NAME", "a")
+ASKS = JOB.replace("image: i", "image: i, resources: {requests: {cpu: 2}}")
+LEAF = (
+    "apiVersion: scheduling.sigs.k8s.io/v1beta1\nkind: ElasticQuotaTree\nmetadata: {name: t}\n"
+    "spec: {root: {name: root, children: [{name: a, namespaces: [default], max: MAX}]}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("room", "name"),
+    [("batch", "kubernetes.io/batch-cpu"), ("batch,normal", "cpu"), ("normal", "cpu")],
+)
+def test_a_policy_says_what_its_jobs_ask_for(room: str, name: str) -> None:
+    job, _ = entries("-f", "-", given="---\n".join((ASKS, ROOM.replace("WHICH", room))))
+    assert [one["requests"] for one in job["pod_sets"]] == [{name: 2000}]
+
+
+@pytest.mark.parametrize(
+    ("most", "accepted"),
+    [("{cpu: 1, kubernetes.io/batch-cpu: 2k}", True), ("{cpu: 1, kubernetes.io/batch-cpu: 1k}", False)],
+)
+def test_a_job_that_may_have_either_is_refused_where_it_can_have_neither(most: str, accepted: bool) -> None:
+    given = "---\n".join((ASKS, ROOM.replace("WHICH", "batch,normal"), LEAF.replace("MAX", most)))
+    job = next(one for one in entries("-f", "-", given=given) if one["kind"] == "Job")
+    assert job["accepted"] is accepted

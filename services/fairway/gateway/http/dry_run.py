@@ -7,9 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain.policy_terms import absent
-from fairway.domain.quota.charge import total
+from fairway.domain.quota.assignment import payers_of
 from fairway.domain.quota.tree import QuotaNode
-from fairway.domain.tenancy.entitlement import payers
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.explain.wording import listed
 from fairway.gateway.http.answers import PodSetAnswer, ReasonBody, bodies, pod_sets
@@ -61,7 +60,7 @@ def preview(
     spec = seen.spec
     reasons = seen.reasons
     if spec and tree and not reasons:
-        _, never = payers(tree, mine, spec.labels, total(spec.workload))
+        _, never = payers_of(tree, mine, spec.labels, spec.workload)
         reasons = (never,) if never else ()
     head = Preview(not reasons, seen.kind, seen.name, mine.namespace, reasons=bodies(reasons))
     if spec is None:
