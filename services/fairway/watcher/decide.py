@@ -5,13 +5,14 @@ from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Ste
 from fairway.domain.events import Teller
 from fairway.domain.job import Job, State
 from fairway.watcher import freeze, missing, object_owner, shown
+from fairway.watcher.batch_shrunk import is_up
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.watcher.object_checks import COMPARE, compare
 from fairway.watcher.object_owner import Observed
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
-from fairway.workloads.kinds.phase import FAILED, RUNNING, SUCCEEDED, Phase
+from fairway.workloads.kinds.phase import FAILED, SUCCEEDED, Phase
 from fairway.workloads.kinds.registry import status
 
 Hears = wire.Dispatched | fleet.Stranded | Observed | Listed | Emptied | Late
@@ -94,7 +95,7 @@ def _said(teller: Teller, job: Job, phase: Phase | None, answer: Outcome | None)
     if phase.state == FAILED:
         why = Reason(Code.JOB_FAILED, phase.text or "it failed and gave no reason")
         return attempt_over(teller, wire.Failed, why, phase.left).step()
-    if phase.state == RUNNING and job.state is State.DISPATCHED:
+    if job.state is State.DISPATCHED and is_up(job, phase):
         return teller.say(wire.Running, cluster=job.cluster, text=phase.text).step()
     return None
 

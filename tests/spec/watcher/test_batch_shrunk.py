@@ -6,7 +6,7 @@ import pytest
 
 from fairway.domain.attempts.cluster_avoidance import MOST_SHRUNK
 from fairway.domain.resources import BATCH_CPU
-from fairway.watcher.batch_shrunk import is_down
+from fairway.watcher.batch_shrunk import is_down, is_up
 from fairway.watcher.decide import Late, decide
 from fairway.watcher.missing import Down
 from fairway.wire import jobs as wire
@@ -41,6 +41,19 @@ def after(life: Life, seconds: int, **view: Any) -> Any:
 @pytest.mark.parametrize(("up", "down"), [(8, False), (6, False), (5, True), (0, True)])
 def test_more_than_a_quarter_of_the_executors_is_too_much(up: int, down: bool) -> None:
     assert is_down(running(workload=work()).now, phase(up)) == down
+
+
+@pytest.mark.parametrize(
+    ("resource", "up", "started"),
+    [(BATCH_CPU, 8, True), (BATCH_CPU, 6, True), (BATCH_CPU, 5, False), ("cpu", 8, True), ("cpu", 7, False)],
+)
+def test_it_has_started_with_as_much_as_it_goes_on_with(resource: str, up: int, started: bool) -> None:
+    assert is_up(dispatched(workload=work(resource)).now, phase(up)) == started
+
+
+def test_a_driver_alone_is_no_start_whatever_spark_keeps() -> None:
+    dynamic = {"enabled": True, "minExecutors": 0, "initialExecutors": 8, "maxExecutors": 9}
+    assert not is_up(dispatched(workload=work()).now, phase(0, spec__dynamicAllocation=dynamic))
 
 
 def test_on_other_resources_executors_may_come_and_go() -> None:

@@ -165,14 +165,15 @@ class IdleMember(SimulatedMember):
         return False
 
     def _show_spark(self, made: StoredObject, up: tuple[int, int], fate: Fate, ends: float | None) -> float | None:
-        """When its work is done, once all of it was up."""
+        """When its work is done, once all of it was up. It counts as started with three quarters of its executors."""
         driver, executors = up
         wanted = sum(one.count for one in pods.wanted(SPARK, made.obj)) - 1
         state = "RUNNING" if driver else "PENDING_RERUN" if ends else "SUBMITTED"
         self._show_pods_up(made)
         self._show(made, spark.status(state, executors, wanted - executors))
-        if ends is None and driver and executors == wanted:
+        if driver and 4 * (wanted - executors) <= wanted:
             self._heard.started(self.name, *attempt_of(made.obj))
+        if ends is None and driver and executors == wanted:
             return asyncio.get_running_loop().time() + fate.run_s
         return ends
 
