@@ -108,6 +108,8 @@ def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> Changes:
     ends = [one.why.code for one in job.attempts if one.cluster == cluster and one.why is not None]
     before = ends.count(code)
     until = message.at + avoided_for(code, job.spec.avoid if job.spec else 0, before)
+    # One that may have either was there on cpu while it avoids the cluster's batch resources, and goes on doing so.
+    until = max(until, job.avoid.get(cluster, 0))
     return {
         "why": message.why,
         "avoid": {**{name: end for name, end in job.avoid.items() if end > message.at}, cluster: until},

@@ -200,6 +200,19 @@ def test_where_only_batch_resources_became_less_cpu_and_memory_may_be_had() -> N
     assert (entry.avoid, list(entry.batch.avoid)) == ({}, ["c1"])
 
 
+def test_a_failure_on_cpu_and_memory_does_not_end_the_time_in_which_batch_resources_are_avoided() -> None:
+    life = reserved(let_go(either(), batch=True)).then(wire.Dispatched, cluster="c1", uid="u-1")
+    life.then(wire.Lost, cluster="c1", why=Reason(Code.BATCH_SHRUNK, "less"))
+    until = life.at + 600 * S
+    life.then(wire.Queue, attempt=2, queue="gold", leaf=LEAF, enqueued_at=T0, why=Reason(Code.BATCH_SHRUNK, "less"))
+    spec = life.now.spec
+    assert spec is not None
+    life.then(wire.Amended, spec=replace(spec, avoid=S, workload=either().now.spec.workload))
+    life = reserved(let_go(life, batch=False)).then(wire.Dispatched, cluster="c1", uid="u-2")
+    life.then(wire.Failed, cluster="c1", why=Reason(Code.JOB_FAILED, "exit code 1"))
+    assert life.now.avoid == {"c1": until}
+
+
 def test_the_sweep_wakes_none_that_freed_room_would() -> None:
     given = view(without_room(), room={"c1": freed(cpu=1)}, freed=2)
     assert [one for one in events(decide(given, told(Sweep()), NOW)) if getattr(one, "woken_by", "") == SWEEP] == []
