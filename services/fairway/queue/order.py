@@ -50,9 +50,11 @@ class QueueOrder(Standings):
                 self._stay(entry, () if job.cancelling else self.gates(entry))
             return None
         full = self.full(entry)
-        if (batch := entry.batch) is not None and self._to_batch(batch, entry, full) and self.full(batch) is None:
-            self._go(batch, by, room)
-            return True
+        if (batch := entry.batch) is not None and self.full(batch) is None:
+            there = self._batch_room(batch, entry, full)
+            if there is not None:
+                self._go(batch, by, there)
+                return True
         if full is None:
             self._go(entry, by, room)
         elif entry.lacks != BATCH_ROOM:  # what it lacks beside was said
@@ -61,14 +63,15 @@ class QueueOrder(Standings):
             self._stay(entry, (quota,) if quota else ())
         return full is None
 
-    def _to_batch(self, batch: WaitingJob, entry: WaitingJob, full: str | None) -> bool:
-        """Whether one that prefers batch resources is tried on those: first, unless the scheduler has just had none for
-        it, or for one of its shape; else where its quota does not take it on normal ones and room was freed since."""
+    def _batch_room(self, batch: WaitingJob, entry: WaitingJob, full: str | None) -> str | None:
+        """To which freed room one that prefers batch resources is let go on those (empty: to any; None: it is not). It
+        is tried on them first, unless the scheduler has just had none for it, or for one of its shape; else where its
+        quota does not take it on normal ones and room was freed since."""
         why = entry.job.why
         just_had_none = why is not None and why.code is Code.NO_BATCH_ROOM
         if entry.lacks == NOTHING_YET and not just_had_none and not self.rooms.found_none(batch):
-            return True
-        return full is not None and self.rooms.where(batch) is not None
+            return ""
+        return self.rooms.where(batch) if full is not None else None
 
     def _stay(self, entry: WaitingJob, gates: tuple[Reason, ...]) -> None:
         """Says what is news of why it waits, and under which terms."""

@@ -4,8 +4,7 @@ from fairway.domain.attempts.retry import attempt_over
 from fairway.domain.decision import NOTHING, Call, Decision, Heard, Outcome, Step
 from fairway.domain.events import Teller
 from fairway.domain.job import Job, State
-from fairway.watcher import freeze, missing, object_owner, shown
-from fairway.watcher.batch_shrunk import is_up
+from fairway.watcher import batch_shrunk, freeze, missing, object_owner, shown
 from fairway.watcher.missing import AGAIN_MS, SERVICE, Emptied, Late, Listed, View
 from fairway.watcher.object_checks import COMPARE, compare
 from fairway.watcher.object_owner import Observed
@@ -95,7 +94,7 @@ def _said(teller: Teller, job: Job, phase: Phase | None, answer: Outcome | None)
     if phase.state == FAILED:
         why = Reason(Code.JOB_FAILED, phase.text or "it failed and gave no reason")
         return attempt_over(teller, wire.Failed, why, phase.left).step()
-    if job.state is State.DISPATCHED and is_up(job, phase):
+    if job.state is State.DISPATCHED and batch_shrunk.is_up(job, phase):
         return teller.say(wire.Running, cluster=job.cluster, text=phase.text).step()
     return None
 

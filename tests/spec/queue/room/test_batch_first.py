@@ -149,7 +149,8 @@ def test_room_that_was_freed_while_it_was_asked_for_is_not_missed() -> None:
     """The scheduler decided on what was there before; nobody will say of that room again that it is free."""
     life = sent_back(let_go(either(), batch=True), NO_BATCH, freed=1)
     given = {"usage": NORMAL_FULL, "room": {"c1": BATCH_FREED}}
-    assert charged(life, **given, freed=2) == ON_BATCH
+    (said,) = events(decide(view(life, **given, freed=2), heard(life), NOW))
+    assert (said.charge, said.room) == (ON_BATCH, "c1")
     asked = view(life, **given, freed=1)
     asked.queued.found_none("a", 1, Code.NO_BATCH_ROOM)
     assert gone(decide(asked, heard(life), NOW)) == []
