@@ -139,7 +139,8 @@ async def test_a_store_that_answers_late_makes_every_stage_slow(tmp_path: Path) 
         assert set().union(*map(asked, ALERTS)) - watched.scrapes.names == RARE
         assert watched.wrong("DispatchSlow", {"stage": "place"}, {"stage": "reserve"}, {"stage": "dispatch"}) == ""
         total = {part: float(value) for part, value in _BATCHES.findall(told)}
-        assert total["sum"] / total["count"] > 0.2
+        # Of all batches since the process began: those before the fault take some five milliseconds.
+        assert total["sum"] / total["count"] > 0.1
 
     assert (await under_load(tmp_path, play, SETUP)).wrong == ()
 
