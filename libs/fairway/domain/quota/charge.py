@@ -54,7 +54,8 @@ def lacking(path: Sequence[QuotaNode], usage: Mapping[str, int], asks: Resources
     if found is None:
         return None
     node, name = found
-    left = node.max[name] - usage.get(quota_key(node.path, name), 0)
+    # What claims keep counts beside what is on its way out for them: together that may be more than there is.
+    left = max(0, node.max[name] - usage.get(quota_key(node.path, name), 0))
     text = (
         f"quota {node.path} has {show(name, left)} of {show(name, node.max[name])} {name} left and the job needs "
         f"{show(name, asks[name])}"
@@ -76,6 +77,25 @@ def full_node(
             most = node.max.get(name)
             if most is not None and usage.get(quota_key(node.path, name), 0) + amount > most:
                 return node, name
+    return None
+
+
+def short_of_min(path: Sequence[QuotaNode], fixed: Mapping[str, int], asks: Resources) -> Reason | None:
+    """Why a job that is never evicted may not go now: all such jobs together stay within the min of every node, of each
+    resource that it names. `fixed` is what they use."""
+    for node in path[::-1]:
+        for name, amount in sorted(asks.items()):
+            if not amount or (name not in node.min and name not in node.max) or name == MAX_JOBS:
+                continue
+            least = node.min.get(name, 0)
+            left = least - fixed.get(quota_key(node.path, name), 0)
+            if amount > left:
+                text = (
+                    f"quota {node.path} has {show(name, left)} of its min of {show(name, least)} {name} left for jobs "
+                    f"that are never evicted and the job needs {show(name, amount)}"
+                )
+                remedy = f"it goes when such jobs of {node.path} end, when its min is raised, or as a preemptible job"
+                return Reason(Code.WAITING_FOR_QUOTA, text, node.path, remedy)
     return None
 
 
@@ -114,7 +134,7 @@ def owed_key(job: str, rev: int) -> str:
     return f"{job}/{rev}"
 
 
-_GIVE_BACK = (wire.Queue, wire.Succeeded, wire.Failed, wire.Lost, wire.Cancelled)
+_GIVE_BACK = (wire.Queue, wire.Succeeded, wire.Failed, wire.Lost, wire.Evicted, wire.Cancelled)
 
 
 def given_back_by(heard: Heard[object]) -> str:

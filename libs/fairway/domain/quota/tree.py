@@ -103,6 +103,23 @@ def _index(tree: QuotaNode) -> _Index:
     return known
 
 
+def ever_guaranteed(path: QuotaPath, request: Mapping[str, int]) -> Reason | None:
+    """None when the min of every node has `request`, else why it is never guaranteed: the first node whose min is less.
+    What a node has neither in min nor in max it does not count; jobs as such cannot be guaranteed."""
+    amounts = sorted((name, amount) for name, amount in request.items() if name != MAX_JOBS)
+    for node in path:
+        for name, amount in amounts:
+            least = node.min.get(name, 0)
+            if amount > least and (name in node.min or name in node.max):
+                return Reason(
+                    Code.EXCEEDS_MIN_QUOTA,
+                    f"may not be evicted and asks for {show(name, amount)} {name}, but the min of quota {node.path} is "
+                    f"{show(name, least)}: what is above it is borrowed, and can be taken back",
+                    remedy=f"leave out its label preemptible, ask for less, or have the min of {node.path} raised",
+                )
+    return None
+
+
 def ever_fits(path: QuotaPath, request: Mapping[str, int]) -> Reason | None:
     """None when `request` fits an empty tree, else why it never can: the first node whose max is less."""
     amounts = sorted({**request, MAX_JOBS: 1}.items())

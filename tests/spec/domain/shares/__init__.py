@@ -1,0 +1,1 @@
+"""Whose share it is: guaranteed, lent, or next by weight."""

@@ -1,0 +1,47 @@
+"""Which jobs are within a guaranteed share."""
+
+import pytest
+
+from fairway.domain.preemption.levels import ActiveJob, guarantors
+from fairway.domain.quota.tree import QuotaNode
+from tests.spec.builders.lives import GPU
+
+A = QuotaNode("a", "root/org/a", {GPU: 8})
+B = QuotaNode("b", "root/org/b", {GPU: 4})
+ORG = QuotaNode("org", "root/org", {GPU: 16}, children=(A, B))
+ROOT = QuotaNode("root", "root", {GPU: 100}, {GPU: 100}, children=(ORG,))
+
+
+def job(name: str, gpus: int, leaf: str = "a", **more: int) -> ActiveJob:
+    """`priority`, since when (`at`), and what it asks for besides."""
+    priority = more.pop("priority", 0)
+    at = more.pop("at", 0)
+    return ActiveJob(name, f"root/org/{leaf}", priority, at, {GPU: gpus, **more})
+
+
+CASES = {
+    "what fits within the leaf's min": ([job("x", 8)], {"x": A.path}),
+    "the first who was there": ([job("x", 8, at=1), job("y", 8, at=0)], {"y": A.path}),
+    "the higher priority, whoever was there first": ([job("x", 8), job("y", 8, priority=1, at=1)], {"y": A.path}),
+    "who does not fit is skipped": ([job("x", 12), job("y", 8, at=1)], {"y": A.path}),
+    "then what the node above has beyond its children's": (
+        [job("x", 8), job("y", 4, at=1), job("z", 4, at=2)],
+        {"x": A.path, "y": ORG.path},
+    ),
+    "which is for all its leaves, in their common order": (
+        [job("x", 4, at=1, leaf="b"), job("y", 4, at=3, leaf="b"), job("z", 4, at=2), job("w", 8)],
+        {"x": B.path, "w": A.path, "z": ORG.path},
+    ),
+    "who asks for nothing that is guaranteed is in nobody's share": ([ActiveJob("x", A.path, 0, 0, {"cpu": 4})], {}),
+    "resources that are not guaranteed are not in the way": ([job("x", 8, cpu=9_999)], {"x": A.path}),
+    "a leaf that the tree has lost guarantees nothing": ([ActiveJob("x", "root/gone", 0, 0, {GPU: 1})], {}),
+}
+
+
+@pytest.mark.parametrize(("jobs", "wanted"), CASES.values(), ids=list(CASES))
+def test_who_is_guaranteed_by_which_node(jobs: list[ActiveJob], wanted: dict[str, str]) -> None:
+    assert guarantors(ROOT, jobs) == wanted
+
+
+def test_without_a_tree_nobody_is() -> None:
+    assert guarantors(None, [job("x", 1)]) == {}
