@@ -45,7 +45,8 @@ class Report(FleetMessage, frozen=True, kw_only=True, tag="report"):
 class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):
     """`cluster` has more room than before: `free` in all, `largest` the most that one node has of each. `count` is how
     often this has been said of the cluster, so that who looked before it can be told from who looked after. `labels`
-    are the cluster's: whose policy selects others need not look. Nothing is free in one that has left the fleet."""
+    are the cluster's: whose policy selects others need not look. Nothing is free in one that has left the fleet.
+    `ready` are jobs for whose claim room is kept there, all of which is free now."""
 
     verb = "freed"
     cluster: str
@@ -53,6 +54,7 @@ class Freed(FleetMessage, frozen=True, kw_only=True, tag="freed"):
     largest: dict[str, int] = {}
     count: int = 0
     labels: dict[str, str] = {}
+    ready: tuple[str, ...] = ()
 
 
 class Strand(Struct, frozen=True):

@@ -2,61 +2,27 @@
 
 `FLOW` has a row for each message, `CONSUMERS` one for each durable consumer. The services' consumers, the tables of
 proto/README.md and proto/asyncapi.yaml come from here. Not here: the calls that a member in pull mode answers, which
-are the Kubernetes API over the bus (adapters/remote/messages.py).
+are the Kubernetes API over the bus (adapters/remote/messages.py). Who takes part is in `subjects.py`.
 """
-
-import re
 
 from msgspec import Struct
 
 from fairway.wire import asks, fleet, inbound, jobs, subjects
 from fairway.wire.envelope import JobMessage, Rebuild
-
-STAGES = ("admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher")
-# A door, and on the one loop as the stages.
-INBOUND = "inbound"
-# The objects of the cluster where tenants apply their jobs; on the one loop, too.
-HUB = "hub"
-LOOPS = (INBOUND, *STAGES, HUB)
-GATEWAY = "gateway"
-# Removes manifests of ended jobs from the record; nobody else deletes anything there.
-KEEPER = "keeper"
-AGENT = "agent"
-# No services: a client of the tenant whose subject it is, and who operates the fleet.
-TENANT = "tenant"
-OPERATOR = "operator"
-
-
-class FlowRow(Struct, frozen=True):
-    """A message: its subject with what varies in braces, the services that say it, those that follow it (they hear it
-    while they run, and nothing is kept for them), and what it means. `message` is its Struct: None where the subject
-    says it all, or where it is no JSON."""
-
-    name: str
-    message: type[Struct] | None
-    subject: str
-    says: tuple[str, ...]
-    meaning: str
-    follows: tuple[str, ...] = ()
-
-    @property
-    def stream(self) -> str:
-        """Empty: it is stored nowhere."""
-        return next((s.name for s in subjects.STREAMS for mask in s.subjects if self.subject.startswith(mask[:-1])), "")
-
-    @property
-    def filter(self) -> str:
-        """What a consumer of this message filters on."""
-        head, _, varies = self.subject.partition("{")
-        return f"{head}>" if varies.endswith("}") else re.sub(r"\{\w+\}", "*", self.subject)
-
-
-class FlowConsumer(Struct, frozen=True):
-    """A durable consumer: all processes of `service` share it under its name, and it hears these messages."""
-
-    name: str
-    service: str
-    hears: tuple[type[Struct], ...]
+from fairway.wire.preemption import evictions
+from fairway.wire.subjects import (
+    AGENT,
+    GATEWAY,
+    HUB,
+    INBOUND,
+    KEEPER,
+    LOOPS,
+    OPERATOR,
+    STAGES,
+    TENANT,
+    FlowConsumer,
+    FlowRow,
+)
 
 
 def _job(message: type[JobMessage], says: tuple[str, ...], meaning: str) -> FlowRow:
@@ -65,6 +31,10 @@ def _job(message: type[JobMessage], says: tuple[str, ...], meaning: str) -> Flow
 
 def _cluster(message: type[fleet.FleetMessage], says: str, meaning: str) -> FlowRow:
     return FlowRow(message.verb, message, f"fairway.cluster.{message.verb}.{{cluster}}", (says,), meaning)
+
+
+def _relief(message: type[JobMessage], says: str, meaning: str) -> FlowRow:
+    return FlowRow(message.verb, message, subjects.relief(message.verb), (says,), meaning)
 
 
 def _tenant(name: str, message: type[inbound.InboundMessage], meaning: str) -> FlowRow:
@@ -113,6 +83,24 @@ FLOW = (
     _job(
         jobs.Lost, ("queue", "propagator", "watcher"), "the attempt ended by no doing of its own; with `final` an end"
     ),
+    _job(
+        jobs.Claimed,
+        ("queue",),
+        "a waiting job is owed room that others have, and was patient: by its guaranteed share, or its priority; the "
+        "quota that becomes free is kept for it",
+    ),
+    _job(
+        jobs.Nominated,
+        ("reserver",),
+        "those nodes are kept for the job whose claim it is; it goes when the attempts on them have left",
+    ),
+    _job(jobs.Unclaimed, ("queue", "global-scheduler", "reserver"), "the claim is over without a place, and why"),
+    _job(
+        jobs.Evicted,
+        ("reserver",),
+        "the attempt was ended to make room for a claim; its job goes back with its first enqueue time, and no attempt "
+        "is spent",
+    ),
     _job(jobs.Recall, ("queue", "reserver", "propagator", "watcher"), "delete that attempt's object in that cluster"),
     _job(jobs.Removed, ("propagator",), "nothing of the attempt is left there, pods included"),
     _job(jobs.Cancel, _DOORS, "end the job wherever it is; `who` asked"),
@@ -132,6 +120,12 @@ FLOW = (
         "deleted, and changes nothing of the job",
     ),
     _job(Rebuild, LOOPS, "of no job: `owner` makes a new working set from the record; said where it begins and ends"),
+    _relief(evictions.Relieve, "queue", "find out whom to evict for a claim: candidates, and what quota is short of"),
+    _relief(
+        evictions.Evict,
+        "global-scheduler",
+        "end these attempts for that claim, and keep these nodes for its job: the decision; nothing has happened yet",
+    ),
     _cluster(fleet.Report, AGENT, "nodes, who uses them, kinds served; full or what changed"),
     _cluster(fleet.Freed, "reserver", "there is more room than before: in all, and on the best node"),
     _cluster(fleet.Stranded, AGENT, "pods of these attempts are on nodes that have been away for too long"),
@@ -201,17 +195,19 @@ CONSUMERS = (
         "queue",
         (
             *(jobs.Queue, jobs.Reserved, jobs.Succeeded, jobs.Failed, jobs.Lost, jobs.Cancelled, jobs.Removed),
-            *(jobs.Cancel, jobs.HoldJob, jobs.Revised),
+            *(jobs.Cancel, jobs.HoldJob, jobs.Revised, jobs.Nominated, jobs.Unclaimed, jobs.Evicted),
         ),
     ),
     FlowConsumer("queue-freed", "queue", (fleet.Freed,)),
     FlowConsumer("global-scheduler", "global-scheduler", (jobs.Dequeued,)),
+    FlowConsumer("global-scheduler-relief", "global-scheduler", (evictions.Relieve,)),
     FlowConsumer(
         "reserver",
         "reserver",
-        (jobs.Placed, jobs.Succeeded, jobs.Failed, jobs.Lost, jobs.Cancelled, jobs.Removed),
+        (jobs.Placed, jobs.Succeeded, jobs.Failed, jobs.Lost, jobs.Cancelled, jobs.Removed, jobs.Unclaimed),
     ),
     FlowConsumer("reserver-reports", "reserver", (fleet.Report,)),
+    FlowConsumer("reserver-relief", "reserver", (evictions.Evict,)),
     FlowConsumer("propagator", "propagator", (jobs.Reserved, jobs.Adjust)),
     # Dispatching does not wait for what is deleted.
     FlowConsumer("propagator-recall", "propagator", (jobs.Recall,)),
@@ -224,6 +220,7 @@ CONSUMERS = (
         (
             *(jobs.Rejected, jobs.Queue, jobs.Blocked, jobs.Placed, jobs.Dispatched, jobs.Running, jobs.Failed),
             *(jobs.Lost, jobs.Cancelled, jobs.Succeeded, jobs.Amended, jobs.Unchanged, jobs.Held),
+            *(jobs.Evicted, jobs.Nominated),
         ),
     ),
     FlowConsumer(f"{HUB}-status", HUB, (fleet.Shown,)),

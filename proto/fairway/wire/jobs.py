@@ -1,8 +1,7 @@
 """The life of a job, as what is said about it on the bus. Read this file first.
 
-Every message has the same head (`envelope.py`). Events are past tense; commands are imperative and change nothing by
-themselves. Here is the way to a cluster, in order; what happens there, and what may change, is in `lifecycle.py`.
-"""
+All have one head (`envelope.py`). Events are past tense; commands are imperative and change nothing by themselves. Here
+is the way to a cluster; what happens there and may change is in `lifecycle.py`, who makes room in `preemption`."""
 
 from msgspec import Raw, field
 
@@ -28,6 +27,7 @@ from fairway.wire.lifecycle import (
     Succeeded,
     Unchanged,
 )
+from fairway.wire.preemption.claims import Claimed, Evicted, Nominated, Unclaimed
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import NOTHING, HubRef, JobSpec, ManifestRef, Verdict, Written
 
@@ -112,8 +112,8 @@ class Reserved(JobMessage, frozen=True, kw_only=True, tag="reserved"):
     hold: str = ""
 
 
-# In the order of a job's life. `Manifested`: what brings a manifest, one of which a `ManifestRef` points at.
 _Way = Submitted | Admitted | Rejected | Queue | Blocked | Amended | Dequeued | Placed | Reserved | Dispatched
 _Changes = Revise | Revised | Unchanged | Adjust | HoldJob | Held | ManifestsRemoved
-Message = _Way | Running | Succeeded | Failed | Lost | Recall | Removed | Cancel | Cancelled | _Changes | Rebuild
-Manifested = Submitted | Revise
+_Ends = Succeeded | Failed | Lost | Evicted | Recall | Removed | Cancel | Cancelled
+Message = _Way | Running | _Ends | _Changes | Claimed | Nominated | Unclaimed | Rebuild
+Manifested = Submitted | Revise  # what brings a manifest, one of which a `ManifestRef` points at

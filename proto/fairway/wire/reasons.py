@@ -20,6 +20,7 @@ class Code(StrEnum):
     TOO_LARGE = "TooLarge"
     UNKNOWN_QUOTA = "UnknownQuota"
     EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
+    EXCEEDS_MIN_QUOTA = "ExceedsMinQuota"
     # Waiting.
     QUEUED = "Queued"
     WAITING_FOR_QUOTA = "WaitingForQuota"
@@ -92,6 +93,18 @@ class Code(StrEnum):
     UNCONFIRMED_CAPACITY = "UnconfirmedCapacity"
     # An object in a member that says it is ours and does not carry our seal.
     NO_SEAL = "NoSeal"
+    # An attempt ended, too: its room was lent and is asked back, or is for a job of higher priority.
+    RECLAIMED = "Reclaimed"
+    PREEMPTED = "Preempted"
+    # A claim on others' room came to nothing: no set of them would do, room or quota went another way meanwhile, room
+    # came by itself, it took too long, or the job is not to go now.
+    NO_VICTIMS = "NoVictims"
+    CLAIM_OVERTAKEN = "ClaimOvertaken"
+    CLAIM_NOT_NEEDED = "ClaimNotNeeded"
+    CLAIM_EXPIRED = "ClaimExpired"
+    CLAIM_WITHDRAWN = "ClaimWithdrawn"
+    # Waiting, too: room is kept for the job, and attempts on it are on their way out.
+    WAITING_FOR_EVICTIONS = "WaitingForEvictions"
     # An attempt ended, too: the job's namespace is there in the member and was not given to Fairway.
     FOREIGN_NAMESPACE = "ForeignNamespace"
     # And so: the job's namespace is on its way out in the member, and was for as long as the room could be kept.

@@ -90,6 +90,8 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     may have a token of their service account mounted; `who` submitted it. `companions`: its pods or its policy name
     ConfigMaps, Secrets, service accounts or claims; `policy_companions` are those that its policy names, which go along
     whatever it says of the others; `alone`: those that its pods name do not go along, as its policy says.
+    `evicts`: others may be evicted for it (not where its PriorityClass has preemptionPolicy Never); `evictable`: it may
+    be evicted for others (not where it is labelled as not preemptible).
     """
 
     workload: Workload
@@ -114,6 +116,8 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     companions: bool = False
     alone: bool = False
     policy_companions: tuple[CompanionName, ...] = ()
+    evicts: bool = True
+    evictable: bool = True
 
 
 class Companion(Struct, frozen=True, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""Every subject, stream and consumer name, once."""
+"""Every subject, stream and service by its name, once; and what a row of the table of the flow says (`flow.py`)."""
 
 import re
 from base64 import b32encode
@@ -7,6 +7,19 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
+STAGES = ("admission", "quota", "queue", "global-scheduler", "reserver", "propagator", "watcher")
+# A door, and on the one loop as the stages.
+INBOUND = "inbound"
+# The objects of the cluster where tenants apply their jobs; on the one loop, too.
+HUB = "hub"
+LOOPS = (INBOUND, *STAGES, HUB)
+GATEWAY = "gateway"
+# Removes manifests of ended jobs from the record; nobody else deletes anything there.
+KEEPER = "keeper"
+AGENT = "agent"
+# No services: a client of the tenant whose subject it is, and who operates the fleet.
+TENANT = "tenant"
+OPERATOR = "operator"
 JOBS = "JOBS"
 CLUSTERS = "CLUSTERS"
 CONFIG = "CONFIG"
@@ -16,6 +29,7 @@ STATUS = "STATUS"
 FOUND = "FOUND"
 IN = "IN"
 AUDIT = "AUDIT"
+RELIEF = "RELIEF"
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 # Every message that is heard is asked for its subject. Of longer names, which anybody can make up, none is remembered.
@@ -65,6 +79,11 @@ def config(kind: str, namespace: str, name: str) -> str:
 def configs(kind: str) -> str:
     """What a reader of all settings of a kind filters on."""
     return f"fairway.config.{token(kind)}.>"
+
+
+def relief(verb: str) -> str:
+    """What services tell each other of whom to evict. No tenant may read there."""
+    return f"fairway.relief.{verb}"
 
 
 def shown(tenant: str) -> str:
@@ -135,6 +154,8 @@ class Stream(Struct, frozen=True):
 # STATUS is for the hub's objects while their attempts live; a status that is an end is in the record. It forgets after
 # a day: whoever was away longer shows what comes next.
 # AUDIT forgets after thirteen months. Of one user so many words are kept: nobody pushes out what others did.
+# RELIEF is what evictions were chosen from, for who replays one a week later: what came of them is in the record. What
+# is lost there is asked anew when its claim has expired.
 # VIEWS is for who replays a decision a week later; its limits are settings (docs/operations.md).
 _REPORTS = 1 << 10
 _WORDS = 1 << 14
@@ -148,6 +169,39 @@ RECORD = (
     Stream(STATUS, ("fairway.status.>",), max_age=86_400, max_bytes=1 << 29, least=1 << 24),
     Stream(DLQ, ("fairway.dlq.>",), max_age=14 * 86_400, max_bytes=1 << 30, least=1 << 24),
     Stream(AUDIT, ("fairway.audit.>",), _DEEDS, 400 * 86_400, max_bytes=1 << 29, least=1 << 24, kept=True),
+    Stream(RELIEF, ("fairway.relief.>",), max_age=7 * 86_400, max_bytes=1 << 26, least=1 << 22),
 )
 VIEWS_STREAM = Stream(VIEWS, ("fairway.view.>",), max_age=7 * 86_400, max_bytes=1 << 30)
 STREAMS = (*RECORD, VIEWS_STREAM)
+
+
+class FlowRow(Struct, frozen=True):
+    """A message: its subject with what varies in braces, the services that say it, those that follow it (they hear it
+    while they run, and nothing is kept for them), and what it means. `message` is its Struct: None where the subject
+    says it all, or where it is no JSON."""
+
+    name: str
+    message: type[Struct] | None
+    subject: str
+    says: tuple[str, ...]
+    meaning: str
+    follows: tuple[str, ...] = ()
+
+    @property
+    def stream(self) -> str:
+        """Empty: it is stored nowhere."""
+        return next((s.name for s in STREAMS for mask in s.subjects if self.subject.startswith(mask[:-1])), "")
+
+    @property
+    def filter(self) -> str:
+        """What a consumer of this message filters on."""
+        head, _, varies = self.subject.partition("{")
+        return f"{head}>" if varies.endswith("}") else re.sub(r"\{\w+\}", "*", self.subject)
+
+
+class FlowConsumer(Struct, frozen=True):
+    """A durable consumer: all processes of `service` share it under its name, and it hears these messages."""
+
+    name: str
+    service: str
+    hears: tuple[type[Struct], ...]

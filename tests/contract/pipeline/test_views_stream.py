@@ -31,5 +31,5 @@ async def test_age_and_bytes_are_settings(tmp_path: Path) -> None:
 
 async def test_without_room_for_views_there_is_everything_else(tmp_path: Path) -> None:
     made = await streams(tmp_path, "64MB", Settings(views_mib=1024))
-    assert set(made) == {"JOBS", "CLUSTERS", "CONFIG", "DLQ", "FOUND", "IN", "STATUS", "AUDIT"}
+    assert set(made) == {"JOBS", "CLUSTERS", "CONFIG", "DLQ", "FOUND", "IN", "STATUS", "AUDIT", "RELIEF"}
     assert (made["DLQ"][1], made["IN"][1]) == (16 << 20, 4 << 20)

@@ -23,7 +23,8 @@ from fairway.adapters.rights.nats_users import services_conf
 from fairway.lab.processes.embedded_servers import nats_server
 from fairway.lab.processes.server import connection
 from fairway.wire import subjects
-from fairway.wire.flow import CONSUMERS, FLOW, KEEPER, consumer
+from fairway.wire.flow import CONSUMERS, FLOW, consumer
+from fairway.wire.subjects import KEEPER
 from tests.paths import ROOT
 
 CONF = ROOT / "deploy/nats/services.conf"

@@ -115,7 +115,7 @@ async def test_setup_makes_the_streams_and_consumers_and_a_service_waits_for_the
             where = {"FAIRWAY_NATS_URL": server.url, "FAIRWAY_CREDENTIALS_DIR": str(tmp_path / "made/setup")}
             done = await asyncio.to_thread(partial(run, "setup", **where))
             assert done.exit_code == 0, done.output
-            assert "CLUSTERS, CONFIG, DLQ, FOUND, IN, JOBS, STATUS, VIEWS" in done.output
+            assert "CLUSTERS, CONFIG, DLQ, FOUND, IN, JOBS, RELIEF, STATUS, VIEWS" in done.output
             assert await made(queue, views=True)
             source = await queue.consume(*flow.consumer("queue"))
             await source.close()

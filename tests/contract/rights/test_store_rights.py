@@ -22,7 +22,7 @@ from fairway.domain.decision import Add, Put, Step
 from fairway.lab.processes.embedded_servers import valkey_server
 from fairway.runtime.lease import StoreAndLease
 from fairway.runtime.ports import Commit, Wanted, World
-from fairway.wire.flow import GATEWAY, LOOPS, OPERATOR
+from fairway.wire.subjects import GATEWAY, LOOPS, OPERATOR
 from tests.paths import ROOT
 
 ACL = ROOT / "deploy/valkey/users.acl"

@@ -11,35 +11,22 @@ import msgspec
 from msgspec import Raw, Struct
 
 from fairway.wire import asks, fleet, inbound, jobs
-from fairway.wire.capacity import Node, Pods, Slot, Taint
-from fairway.wire.envelope import Actor
+from fairway.wire.capacity import Node, Pods, Taint
 from fairway.wire.policy import Affinity, Placement
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import Code
 from fairway.wire.spec import Companion, CompanionName, Found, RemovedManifest
 from fairway.wire.workload import Expression, PodSet, Toleration, Workload
+from tests.contract.wire import preemption_examples
+from tests.contract.wire.parts import ADA, AT, GPU, HEAD, SLOTS, WHY
 
 GOLDEN = Path(__file__).parent / "golden"
-AT = 1_700_000_000_000
-_HEAD: dict[str, Any] = {
-    "job": "llm-k3v9q2",
-    "tenant": "team-a",
-    "attempt": 2,
-    "rev": 7,
-    "at": AT,
-    "cause": "m6c1",
-    "epoch": 40,
-}
-_GPU = "nvidia.com/gpu"
-_ADA = Actor("ada", "http", "r-1", ("ml",))
-_WHY = Reason(Code.JOB_FAILED, "failed in north: exit code 137", "status", "give it more memory")
-_SLOTS = (Slot("Worker", "north-node-1", 2), Slot("Worker", "north-node-2", 1))
-_VERDICTS = (jobs.Verdict("south", Code.NOT_ENOUGH, _GPU, {"needed": 3, "by_node": 1}),)
+_VERDICTS = (jobs.Verdict("south", Code.NOT_ENOUGH, GPU, {"needed": 3, "by_node": 1}),)
 _REF = jobs.ManifestRef(41, "9f" * 32, 1_024)
 _COMPANION = Companion("Secret", "db", "6f1d", "813", "0c" * 32, "north has one of its own")
 _HUB = jobs.HubRef("5f0c", "pytorchjobs")
 _IN_ZONE = Expression("topology.kubernetes.io/zone", "In", ("a", "b"), field=True)
 _TOLERATION = Toleration("gpu", "Equal", "yes", "NoSchedule")
-_PODS = PodSet("Worker", 3, {"cpu": 4_000, _GPU: 8}, {"gpu": "a100"}, ((_IN_ZONE,),), (_TOLERATION,))
+_PODS = PodSet("Worker", 3, {"cpu": 4_000, GPU: 8}, {"gpu": "a100"}, ((_IN_ZONE,),), (_TOLERATION,))
 _WORKLOAD = Workload("kubeflow.org/v1", "PyTorchJob", "team-a", "llm", (_PODS,), 3, "high")
 _AFFINITY = Affinity("first", ("north",), ("west",), (Expression("gpu", "In", ("a100",)),))
 _SPEC = jobs.JobSpec(
@@ -62,29 +49,31 @@ _SPEC = jobs.JobSpec(
     companions=True,
     alone=True,
     policy_companions=(CompanionName("ConfigMap", "settings"),),
-    who=_ADA,
+    who=ADA,
     unbounded=Placement((Affinity("first", ("north", "east")),)),
+    evicts=False,
+    evictable=False,
 )
 _TAINT = Taint("gpu", "NoSchedule", "yes")
 _NODE = Node(
     "north-node-1",
-    {"cpu": 64_000, _GPU: 8},
+    {"cpu": 64_000, GPU: 8},
     {"gpu": "a100"},
     (_TAINT,),
     False,
     {"cpu": 500},
-    {"llm-k3v9q2/2": Pods({"Worker": 1}, {"cpu": 4_000, _GPU: 8}, "team-a")},
-    {"llm-k3v9q2/2": {"cpu": 4_000, _GPU: 8}},
+    {"llm-k3v9q2/2": Pods({"Worker": 1}, {"cpu": 4_000, GPU: 8}, "team-a")},
+    {"llm-k3v9q2/2": {"cpu": 4_000, GPU: 8}},
 )
 _OBJECT: dict[str, Any] = {"at": AT, "kind": "Queue", "namespace": "fleet", "name": "gold"}
-_RETURN: dict[str, Any] = {**_HEAD, "cluster": "north", "why": _WHY}
+_RETURN: dict[str, Any] = {**HEAD, "cluster": "north", "why": WHY}
 _MANIFEST = Raw(b'{"kind":"PyTorchJob","metadata":{"name":"llm"}}')
 _POLICY = Raw(b'{"kind":"PropagationPolicy"}')
 _FOUND = Raw(
     msgspec.json.encode(
         Found(
             ("north", "south"),
-            ((Code.FITS, ""), (Code.NOT_ENOUGH, _GPU)),
+            ((Code.FITS, ""), (Code.NOT_ENOUGH, GPU)),
             (0, 1),
             {"fits": {"needed": 3, "by_node": (8,)}, "short": {"needed": 3, "by_node": 1}},
             {"total": (812,)},
@@ -94,21 +83,21 @@ _FOUND = Raw(
 _SCORES = {"north": {"packing": 500, "total": 812}}
 
 EXAMPLES: dict[str, Struct] = {
-    "rebuild": jobs.Rebuild(**_HEAD, owner="01J7", begun=40),
+    "rebuild": jobs.Rebuild(**HEAD, owner="01J7", begun=40),
     "submitted": jobs.Submitted(
-        **_HEAD,
+        **HEAD,
         manifest=_MANIFEST,
         policies=(_POLICY,),
         client="c-1",
         source="hub",
         hub=_HUB,
-        who=_ADA,
-        refused=(_WHY,),
+        who=ADA,
+        refused=(WHY,),
     ),
-    "admitted": jobs.Admitted(**_HEAD, spec=_SPEC),
+    "admitted": jobs.Admitted(**HEAD, spec=_SPEC),
     "rejected": jobs.Rejected(
-        **_HEAD,
-        reasons=(_WHY,),
+        **HEAD,
+        reasons=(WHY,),
         kind="PyTorchJob",
         name="llm",
         client="team-a/c-1",
@@ -117,55 +106,56 @@ EXAMPLES: dict[str, Struct] = {
         api_version="kubeflow.org/v1",
     ),
     "queue": jobs.Queue(
-        **_HEAD,
+        **HEAD,
         queue="gold",
         leaf=("root", "root/a"),
         enqueued_at=AT,
-        why=_WHY,
+        why=WHY,
         verdicts=_VERDICTS,
         freed=9,
         found=_FOUND,
     ),
-    "blocked": jobs.Blocked(**_HEAD, why=_WHY, gates=(_WHY, _WHY)),
-    "amended": jobs.Amended(**_HEAD, spec=_SPEC, queue="gold", leaf=("root", "root/a"), cluster="north"),
-    "dequeued": jobs.Dequeued(**_HEAD, path=("root", "root/a"), charge={_GPU: 24}, woken_by="room", room="north"),
+    "blocked": jobs.Blocked(**HEAD, why=WHY, gates=(WHY, WHY)),
+    "amended": jobs.Amended(**HEAD, spec=_SPEC, queue="gold", leaf=("root", "root/a"), cluster="north"),
+    "dequeued": jobs.Dequeued(**HEAD, path=("root", "root/a"), charge={GPU: 24}, woken_by="room", room="north"),
     "placed": jobs.Placed(
-        **_HEAD,
+        **HEAD,
         cluster="north",
-        slots=_SLOTS,
+        slots=SLOTS,
         verdicts=_VERDICTS,
         scores=_SCORES,
         affinity="first",
         seen=5,
         found=_FOUND,
     ),
-    "reserved": jobs.Reserved(**_HEAD, cluster="north", slots=_SLOTS, expires_at=AT + 60_000, hold="placeholders"),
-    "dispatched": jobs.Dispatched(**_HEAD, cluster="north", uid="77aa", adopted=True, companions=(_COMPANION,)),
-    "running": jobs.Running(**_HEAD, cluster="north", text="3 of 3 pods are up", status={"active": 3}),
-    "succeeded": jobs.Succeeded(**_HEAD, cluster="north", text="Succeeded", status={"succeeded": 3}),
+    "reserved": jobs.Reserved(**HEAD, cluster="north", slots=SLOTS, expires_at=AT + 60_000, hold="placeholders"),
+    "dispatched": jobs.Dispatched(**HEAD, cluster="north", uid="77aa", adopted=True, companions=(_COMPANION,)),
+    "running": jobs.Running(**HEAD, cluster="north", text="3 of 3 pods are up", status={"active": 3}),
+    "succeeded": jobs.Succeeded(**HEAD, cluster="north", text="Succeeded", status={"succeeded": 3}),
     "failed": jobs.Failed(**_RETURN, final=True, status={"failed": 1}),
     "lost": jobs.Lost(**_RETURN, final=True),
     "recall": jobs.Recall(**_RETURN),
-    "removed": jobs.Removed(**_HEAD, cluster="north"),
+    "removed": jobs.Removed(**HEAD, cluster="north"),
     "revise": jobs.Revise(
-        **_HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="hub:5f0c", source="hub", hub=_HUB, who=_ADA
+        **HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="hub:5f0c", source="hub", hub=_HUB, who=ADA
     ),
-    "revised": jobs.Revised(**_HEAD, spec=_SPEC),
+    "revised": jobs.Revised(**HEAD, spec=_SPEC),
     "manifests_removed": jobs.ManifestsRemoved(
-        **_HEAD,
+        **HEAD,
         removed=(
-            RemovedManifest(41, "m6c1", "submitted", "9f" * 32, 1_024, AT, "hub:5f0c", "hub", _HUB, _ADA, policies=1),
+            RemovedManifest(41, "m6c1", "submitted", "9f" * 32, 1_024, AT, "hub:5f0c", "hub", _HUB, ADA, policies=1),
         ),
         kept=86_400_000,
         upto=40,
         handled=60,
     ),
-    "unchanged": jobs.Unchanged(**_HEAD, why=_WHY, digest="9f" * 32),
-    "adjust": jobs.Adjust(**_HEAD, cluster="north", spec=_SPEC),
-    "hold": jobs.HoldJob(**_HEAD, held=True, who=_ADA),
-    "held": jobs.Held(**_HEAD, held=True),
-    "cancel": jobs.Cancel(**_HEAD, who=_ADA),
-    "cancelled": jobs.Cancelled(**_HEAD, who="ada"),
+    "unchanged": jobs.Unchanged(**HEAD, why=WHY, digest="9f" * 32),
+    "adjust": jobs.Adjust(**HEAD, cluster="north", spec=_SPEC),
+    "hold": jobs.HoldJob(**HEAD, held=True, who=ADA),
+    "held": jobs.Held(**HEAD, held=True),
+    "cancel": jobs.Cancel(**HEAD, who=ADA),
+    "cancelled": jobs.Cancelled(**HEAD, who="ada"),
+    **preemption_examples.EXAMPLES,
     "report": fleet.Report(
         at=AT,
         cluster="north",
@@ -189,11 +179,19 @@ EXAMPLES: dict[str, Struct] = {
     "shown": fleet.Shown(
         at=AT, job="llm-1", tenant="team-a", attempt=2, cluster="north", version="4711", status={"active": 2}
     ),
-    "freed": fleet.Freed(at=AT, cluster="north", free={_GPU: 12}, largest={_GPU: 8}, count=4, labels={"region": "eu"}),
-    "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}'), who=_ADA),
+    "freed": fleet.Freed(
+        at=AT,
+        cluster="north",
+        free={GPU: 12},
+        largest={GPU: 8},
+        count=4,
+        labels={"region": "eu"},
+        ready=("llm-k3v9q2",),
+    ),
+    "configured": fleet.Configured(**_OBJECT, manifest=Raw(b'{"kind":"Queue"}'), who=ADA),
     "audited": fleet.Audited(
         at=AT,
-        who=_ADA,
+        who=ADA,
         does="get",
         resource="jobs.batch",
         namespace="team-a",
@@ -201,7 +199,7 @@ EXAMPLES: dict[str, Struct] = {
         allowed=False,
         times=7,
     ),
-    "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(_WHY,)),
+    "config_refused": fleet.ConfigRefused(**_OBJECT, reasons=(WHY,)),
     "dead_letter": fleet.DeadLetter(
         at=AT,
         service="queue",
@@ -209,9 +207,9 @@ EXAMPLES: dict[str, Struct] = {
         id="m-41",
         stream="JOBS",
         sequence=42,
-        why=_WHY,
+        why=WHY,
         data=b"\xff{",
-        who=_ADA,
+        who=ADA,
         size=2_000_000,
         sha256="9f86d081884c7d659a2feaa0c55ad015" * 2,
     ),
@@ -227,7 +225,7 @@ EXAMPLES: dict[str, Struct] = {
         "it is not its turn",
         3,
         ("llm-1",),
-        (_WHY,),
+        (WHY,),
         "it is about to be tried",
         (asks.QueuePlace(""),),
     ),

@@ -16,6 +16,7 @@ from fairway.runtime.service import Service
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, flow, inbound, jobs
+from fairway.wire.preemption import evictions
 from tests.support.memory.clock import ManualClock
 from tests.support.memory.cluster import MemoryCluster
 
@@ -38,10 +39,14 @@ CONSUMERS = {
             "fairway.job.cancel.>",
             "fairway.job.hold.>",
             "fairway.job.revised.>",
+            "fairway.job.nominated.>",
+            "fairway.job.unclaimed.>",
+            "fairway.job.evicted.>",
         ),
     ),
     "queue-freed": ("CLUSTERS", ("fairway.cluster.freed.>",)),
     "global-scheduler": ("JOBS", ("fairway.job.dequeued.>",)),
+    "global-scheduler-relief": ("RELIEF", ("fairway.relief.relieve",)),
     "reserver": (
         "JOBS",
         (
@@ -51,9 +56,11 @@ CONSUMERS = {
             "fairway.job.lost.>",
             "fairway.job.cancelled.>",
             "fairway.job.removed.>",
+            "fairway.job.unclaimed.>",
         ),
     ),
     "reserver-reports": ("CLUSTERS", ("fairway.cluster.report.>",)),
+    "reserver-relief": ("RELIEF", ("fairway.relief.evict",)),
     "propagator": ("JOBS", ("fairway.job.reserved.>", "fairway.job.adjust.>")),
     "propagator-recall": ("JOBS", ("fairway.job.recall.>",)),
     "watcher": ("JOBS", ("fairway.job.dispatched.>",)),
@@ -74,6 +81,8 @@ CONSUMERS = {
             "fairway.job.amended.>",
             "fairway.job.unchanged.>",
             "fairway.job.held.>",
+            "fairway.job.evicted.>",
+            "fairway.job.nominated.>",
         ),
     ),
     "hub-status": ("STATUS", ("fairway.status.shown.>",)),
@@ -120,7 +129,7 @@ def test_a_consumer_hears_one_stream() -> None:
 
 
 def test_every_message_of_a_stream_is_in_the_table_under_its_type() -> None:
-    unions = (jobs.Message, fleet.Message, inbound.Message)
+    unions = (jobs.Message, fleet.Message, inbound.Message, evictions.Message)
     stored = {tag_of(cls): cls for union in unions for cls in get_args(union)}
     there = {row.name: row.message for row in flow.FLOW if row.stream and row.message is not None}
     assert there == stored

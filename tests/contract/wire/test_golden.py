@@ -9,6 +9,7 @@ import pytest
 
 from fairway.lab.documents.schemas import messages
 from fairway.wire import fleet, inbound, jobs
+from fairway.wire.preemption import evictions
 from tests.contract.wire.examples import EXAMPLES, GOLDEN, bytes_of
 
 MESSAGES = messages()
@@ -23,7 +24,14 @@ def read(name: str) -> bytes:
 def decoded(name: str, data: bytes) -> Any:
     """As its readers decode it: a message of a stream by its `type`, a question or answer by its subject."""
     cls = MESSAGES[name]
-    union = next((union for union in (jobs.Message, fleet.Message, inbound.Message) if cls in get_args(union)), cls)
+    union = next(
+        (
+            union
+            for union in (jobs.Message, fleet.Message, inbound.Message, evictions.Message)
+            if cls in get_args(union)
+        ),
+        cls,
+    )
     return msgspec.json.decode(data, type=union)
 
 

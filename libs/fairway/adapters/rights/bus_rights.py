@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from fairway.wire import subjects
-from fairway.wire.flow import AGENT, CONSUMERS, FLOW, GATEWAY, HUB, KEEPER, LOOPS, OPERATOR, FlowRow, consumer
+from fairway.wire.flow import CONSUMERS, FLOW, consumer
+from fairway.wire.subjects import AGENT, GATEWAY, HUB, KEEPER, LOOPS, OPERATOR, FlowRow
 
 SETUP = "setup"
 SERVICES = (*LOOPS, GATEWAY, AGENT, KEEPER)

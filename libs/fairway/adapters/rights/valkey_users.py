@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from hashlib import sha256
 
-from fairway.wire.flow import GATEWAY, LOOPS, OPERATOR
+from fairway.wire.subjects import GATEWAY, LOOPS, OPERATOR
 
 PREFIX = "{fairway}"
 # Who asks whether the server is there, with any password.

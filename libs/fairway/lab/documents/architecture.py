@@ -14,7 +14,7 @@ from fairway.lab.documents.generated_blocks import filled, table
 from fairway.lab.documents.message_senders import made_by
 from fairway.lab.documents.rooms import CodeRoom, Folder, layers, rooms
 from fairway.wire import flow, subjects
-from fairway.wire.flow import FlowRow
+from fairway.wire.subjects import FlowRow
 
 PAGE = Path("docs/architecture.md")
 WAY = ("submitted", "admitted", "queue", "dequeued", "placed", "reserved", "dispatched", "running")
@@ -87,7 +87,8 @@ def _size(room: CodeRoom) -> tuple[str, str]:
 
 
 def _steps(root: Path, rows: Iterable[FlowRow]) -> str:
-    made = {service: made_by(root, service) for service in (flow.GATEWAY, flow.HUB, *flow.LOOPS, flow.KEEPER)}
+    everybody = (subjects.GATEWAY, subjects.HUB, *subjects.LOOPS, subjects.KEEPER)
+    made = {service: made_by(root, service) for service in everybody}
     cells = [
         (f"`{row.name}`", row.meaning, _decided(row, made), names(hearers(row)) or "nobody: it is for the record")
         for row in rows

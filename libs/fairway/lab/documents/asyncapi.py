@@ -10,7 +10,7 @@ import yaml
 from msgspec import Struct
 
 from fairway.wire import flow, subjects
-from fairway.wire.flow import FlowConsumer, FlowRow
+from fairway.wire.subjects import FlowConsumer, FlowRow
 
 Json = dict[str, Any]
 _ABOUT = {

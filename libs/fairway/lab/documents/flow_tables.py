@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from fairway.lab.documents.generated_blocks import table
 from fairway.wire import flow, subjects
-from fairway.wire.flow import FlowRow
+from fairway.wire.subjects import FlowRow
 
 _STAGES = "every stage"
 
@@ -39,9 +39,9 @@ def hearers(row: FlowRow) -> tuple[str, ...]:
 
 def names(services: Iterable[str]) -> str:
     """A tenant is a client of its own; all seven stages are named as one."""
-    found = ["a client of that tenant" if one == flow.TENANT else one for one in dict.fromkeys(services)]
-    if set(flow.STAGES) <= set(found):
-        found = [*(one for one in found if one not in flow.STAGES), _STAGES]
+    found = ["a client of that tenant" if one == subjects.TENANT else one for one in dict.fromkeys(services)]
+    if set(subjects.STAGES) <= set(found):
+        found = [*(one for one in found if one not in subjects.STAGES), _STAGES]
     return ", ".join(found)
 
 
