@@ -104,21 +104,22 @@ def placement_of(policy: Policy, settings: NamedSettings, mine: Tenancy) -> dict
     return within(policy.placement, mine.clusters)
 
 
-def priority_of(workload: Workload, claimed: NamedObjects, settings: NamedSettings, mine: Tenancy) -> int:
-    """The value of the class that the pod template names; of the hub's default class when it names none, else 0. Every
-    class that any of its templates names has to be one that the namespace may use."""
+def priority_terms(workload: Workload, claimed: NamedObjects, settings: NamedSettings, mine: Tenancy) -> dict[str, Any]:
+    """By the class that the pod template names, or the hub's default class when it names none: the priority that is its
+    value (0 without one), and whether others are evicted for the job. Every class that any of its templates names has
+    to be one that the namespace may use."""
     for key, name in claimed.classes:
         _may_be_of(name, key, mine)
     name = workload.priority_class or settings.classes.default
     if not name:
-        return 0
+        return {"priority": 0, "evicts": True}
     if workload.priority_class:
         _may_be_of(name, "priorityClassName", mine)
     if name not in settings.classes.values:
         known = ", ".join(sorted(settings.classes.values)) or "none"
         text = f"there is no PriorityClass {name}; the hub has {known}"
         raise Refused(Reason(Code.UNKNOWN_PRIORITY_CLASS, text, "priorityClassName", "create it on the hub"))
-    return settings.classes.values[name]
+    return {"priority": settings.classes.values[name], "evicts": name not in settings.classes.never}
 
 
 def _may_be_of(name: str, field: str, mine: Tenancy) -> None:

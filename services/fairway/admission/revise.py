@@ -90,7 +90,7 @@ def _named_otherwise(was: wire.JobSpec, now: wire.JobSpec) -> Reason | None:
     """What Fairway has decided by it stands as long as the attempt does."""
     changed = [
         f"{what} {_of(now, what) or 'none'} instead of {_of(was, what) or 'none'}"
-        for what in ("queue", "quota leaf", "priority", "policy")
+        for what in ("queue", "quota leaf", "priority", "policy", "preemptible")
         if _of(was, what) != _of(now, what)
     ]
     if not changed:
@@ -102,6 +102,8 @@ def _named_otherwise(was: wire.JobSpec, now: wire.JobSpec) -> Reason | None:
 def _of(spec: wire.JobSpec, what: str) -> str:
     if what == "quota leaf":
         return next((spec.labels[name] for name in QUOTA_LABELS if spec.labels.get(name)), "")
+    if what == "preemptible":
+        return "true" if spec.evictable else "false"
     return str(getattr(spec, what))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from fairway.admission.named_settings import NamedSettings, placement_of, policy_of, priority_of, queue_named
+from fairway.admission.named_settings import NamedSettings, placement_of, policy_of, priority_terms, queue_named
 from fairway.domain.names import job_id
 from fairway.domain.policy_terms import terms
 from fairway.domain.submission import BUS, HUB, client_problem, digest_of
@@ -17,6 +17,7 @@ from fairway.workloads.companions.named import named
 from fairway.workloads.kinds.registry import KINDS, read
 from fairway.workloads.reading.named_objects import NamedObjects, claims
 from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, json_value, too_deep
+from fairway.workloads.reading.preemptible import evictable_of
 from fairway.workloads.settings.policy_limits import MOST_ALONG, MOST_BYTES
 from fairway.workloads.settings.policy_room import in_room_of
 from fairway.workloads.typed.manifests import TypedManifest, read_typed
@@ -166,10 +167,11 @@ def _spec(message: wire.Manifested, found: _Read, ref: wire.ManifestRef, setting
     claimed = NamedObjects() if quiet else claims(manifest, said)
     return wire.JobSpec(
         workload=workload,
-        priority=priority_of(workload, claimed, settings, mine),
+        **priority_terms(workload, claimed, settings, mine),
         **decided,
         queue=queue_named(manifest, claimed, settings, mine),
         labels=meta.get("labels") or {},
+        evictable=evictable_of(manifest),
         manifest=ref,
         hub=message.hub,
         who=message.who,

@@ -18,6 +18,7 @@ from fairway.workloads.hub.objects import CLASS, SETTINGS, TREE
 from fairway.workloads.kinds.registry import read
 from fairway.workloads.plain_env import plain_env
 from fairway.workloads.reading.parse import LARGEST_TEXT, with_name
+from fairway.workloads.reading.preemptible import evictable_of
 from fairway.workloads.settings.field_effects import unknown_fields, warnings
 from fairway.workloads.settings.policies import select
 from fairway.workloads.settings.policy_limits import too_large
@@ -85,6 +86,7 @@ def _job(document: Document, rules: _Rules) -> Entry:
         text = f"the manifest has {size} bytes as JSON, more than {LARGEST_TEXT} (1 MiB)"
         raise Refused(Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image"))
     work = read(manifest)
+    evictable = evictable_of(manifest)
     reasons: list[Reason] = [reserved_reason(work.namespace)] if reserved(work.namespace) else []
     policy = select(rules.policies, manifest) if rules.policies else None
     if isinstance(policy, Refused):
@@ -93,7 +95,7 @@ def _job(document: Document, rules: _Rules) -> Entry:
         work = in_room_of(policy.room, work, manifest)
     mine = tenancy(work.namespace, {}, rules.profiles)
     if rules.tree:
-        _, never = payers_of(rules.tree, mine, manifest["metadata"].get("labels") or {}, work)
+        _, never = payers_of(rules.tree, mine, manifest["metadata"].get("labels") or {}, work, evictable)
         reasons += [never] if never else []
     return entry(
         document,

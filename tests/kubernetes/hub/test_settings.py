@@ -82,8 +82,11 @@ def test_a_field_that_nobody_knows_is_named_by_the_server_or_in_the_condition(ke
 
 
 WITHOUT_EFFECT = {
-    "another preemption": (tree(attributes={"preempt-policy": "x"}), "preempt-policy"),
-    "the class of a queue": (queue(priorityClassName="high"), "spec.priorityClassName"),
+    "an attribute of the scheduler": (tree(attributes={"resourceflavors": "x"}), "resourceflavors"),
+    "the class of a queue that has a priority": (
+        queue(priority=1, priorityClassName="high"),
+        "spec.priorityClassName",
+    ),
 }
 
 

@@ -171,11 +171,11 @@ READY = '{.status.conditions[?(@.type=="Ready")].message}'
 
 async def test_kubectl_shows_what_of_a_setting_has_no_effect_and_what_nobody_knows(house: House) -> None:
     first = queue("Block")
-    first["spec"]["priorityClassName"] = "high"
+    first["spec"]["admissionChecks"] = [{"name": "x"}]
     house.hub.apply(first)
     await house.ready(first)
     said = house.hub.kubectl("get", "queues.scheduling.x-k8s.io", "gold", "-n", "kube-queue", "-o", f"jsonpath={READY}")
-    why = "spec.priorityClassName (a queue is ordered by spec.priority alone)"
+    why = "spec.admissionChecks (jobs are let go without such checks)"
     assert said == f"in force in the whole fleet; without effect: {why}"
     misspelt = policy("first")
     misspelt["spec"]["placement"] = {"spreadConstraints": [{"maxGroup": 1}]}
@@ -185,10 +185,10 @@ async def test_kubectl_shows_what_of_a_setting_has_no_effect_and_what_nobody_kno
     assert "spec.placement.spreadConstraints[0].maxGroup: is not a known field" in said
     assert "known: spreadByField, spreadByLabel, minGroups, maxGroups" in said
     changed = tree(8)
-    changed["spec"]["root"]["children"][0] |= {"attributes": {"alibabacloud.com/lendlimit": "{}"}}
+    changed["spec"]["root"]["children"][0] |= {"attributes": {"resourceflavors": "x"}}
     house.hub.apply(changed)
     await house.ready(changed)
-    assert "lendlimit'] (all of a min" in house.hub.kubectl("get", "eqtree", "-n", "kube-system", "-o", "wide")
+    assert "resourceflavors (a quota counts" in house.hub.kubectl("get", "eqtree", "-n", "kube-system", "-o", "wide")
 
 
 async def test_a_second_tree_waits_for_the_first_to_go(house: House) -> None:

@@ -140,11 +140,35 @@ QUEUE = "apiVersion: scheduling.x-k8s.io/v1alpha1\nkind: Queue\nmetadata: {name:
 
 
 def test_what_of_a_setting_has_no_effect_is_a_warning() -> None:
-    given = QUEUE.replace("SPEC", "priorityClassName: high")
+    given = QUEUE.replace("SPEC", "admissionChecks: [{name: x}]")
     (said,) = entries("-f", "-", given=given)
-    warning = "without effect: spec.priorityClassName (a queue is ordered by spec.priority alone)"
+    warning = "without effect: spec.admissionChecks (jobs are let go without such checks)"
     assert (said["accepted"], said["warnings"]) == (True, [warning])
     assert f"\n           {warning}\n" in dry_run("-f", "-", given=given).stdout
+
+
+TREE = """
+apiVersion: scheduling.sigs.k8s.io/v1beta1
+kind: ElasticQuotaTree
+metadata: {name: tree, namespace: kube-system}
+spec: {root: {name: root, children: [{name: a, namespaces: [default], max: {cpu: 4}}]}}
+"""
+LABELLED = JOB.replace("name: a", 'name: a, labels: {quota.scheduling.koordinator.sh/preemptible: "WORD"}').replace(
+    "i}", "i, resources: {limits: {cpu: 1}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        pytest.param("true", "", id="it may be evicted"),
+        pytest.param("false", "ExceedsMinQuota", id="it may not, and its leaf guarantees nothing"),
+        pytest.param("maybe", "Invalid", id="another word"),
+    ],
+)
+def test_a_job_that_may_not_be_evicted_is_held_to_the_tree_of_the_same_files(word: str, code: str) -> None:
+    said = entries("-f", "-", given=LABELLED.replace("WORD", word) + "---" + TREE)
+    assert [one["code"] for one in said[0].get("reasons", ())] == ([code] if code else [])
 
 
 def test_a_secret_that_is_written_out_is_a_warning() -> None:

@@ -157,14 +157,20 @@ class Catalog:
         return self.tenancies.of(namespace)
 
     def _tree(self, manifest: _Manifest) -> None:
-        self.tree = read_quota_tree(manifest) if manifest else None
+        self.tree = read_quota_tree(manifest, in_force=True) if manifest else None
         self.limits = limits(self.tree)
 
     def _queue(self, name: str, manifest: _Manifest) -> None:
         self.queues.pop(name, None)
         if manifest is not None:
             of_volcano = manifest.get("apiVersion") == volcano_queues.API_VERSION
-            self.queues[name] = (volcano_queues.read_volcano_queue if of_volcano else read_queue)(manifest)
+            queue = (volcano_queues.read_volcano_queue if of_volcano else read_queue)(manifest)
+            self.queues[name] = self.classes.ranked(queue)
+
+    def _class(self, name: str, manifest: _Manifest) -> None:
+        """Queues of this class, which may have come before it, follow."""
+        self.classes.take(name, manifest)
+        self.queues |= {one: self.classes.ranked(queue) for one, queue in self.queues.items()}
 
 
 def _take_policy(to: Catalog, said: fleet.Configured, manifest: _Manifest) -> None:
@@ -174,7 +180,7 @@ def _take_policy(to: Catalog, said: fleet.Configured, manifest: _Manifest) -> No
 _TAKES: dict[str, Callable[[Catalog, fleet.Configured, _Manifest], None]] = {
     NAMESPACED: _take_policy,
     CLUSTER_WIDE: _take_policy,
-    "PriorityClass": lambda to, said, manifest: to.classes.take(said.name, manifest),
+    "PriorityClass": lambda to, said, manifest: to._class(said.name, manifest),
     "ElasticQuotaTree": lambda to, said, manifest: to._tree(manifest),
     "Queue": lambda to, said, manifest: to._queue(said.name, manifest),
     "TenantProfile": lambda to, said, manifest: to.tenancies.profile(said.name, manifest),

@@ -14,7 +14,7 @@ _SPEC = obj(
         "priority": whole(
             "Where jobs of several queues wait for the same, those of the queue with the highest number come first."
         ),
-        "priorityClassName": text("Would give the priority where it is not set; without effect, as that is."),
+        "priorityClassName": text("Gives the priority where that is not set; a class that is not there gives 0."),
     }
 )
 

@@ -88,7 +88,7 @@ def _node(level: int) -> Json:
     properties: Json = {
         "name": named,
         "min": _amounts(
-            "What is guaranteed; the children's add up to no more. Nobody who borrows it has to give it back yet.",
+            "What is guaranteed; the children's add up to no more. Others may borrow it while it is not used.",
             *((_JOBS,) if ruled else ()),
         ),
         "max": _amounts("What is never exceeded; absent: no limit."),

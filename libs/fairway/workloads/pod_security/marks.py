@@ -12,6 +12,7 @@ from fairway.workloads.pod_security.ruling import Ruling
 from fairway.workloads.pod_security.view import PodView
 from fairway.workloads.reading.batch_marks import BEST_EFFORT, CLASS_LABEL, KOORD_BATCH, QOS_LABEL
 from fairway.workloads.reading.fields import shown
+from fairway.workloads.reading.preemptible import PREEMPTIBLE_LABELS
 
 # What an AppWrapper's controller counts as its pods, and deletes with them, and whose it says that one is.
 _WRAPPER = "workload.codeflare.dev"
@@ -23,6 +24,8 @@ _GANG = "gang.scheduling.koordinator.sh/"
 _HARMLESS = frozenset(
     (
         *QUOTA_LABELS,
+        # A member's Koordinator keeps pods that it does not evict within their quota's min.
+        *PREEMPTIBLE_LABELS,
         "scheduling.volcano.sh/queue-name",
         "volcano.sh/queue-name",
         *(f"{_GANG}{name}" for name in ("min-available", "mode", "name", "total-number")),

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from fairway.wire.reasons import Code, Reason
 from fairway.workloads.reading.fields import MOST_REASONS, Field, Problems
-from fairway.workloads.settings import companion_selectors
+from fairway.workloads.settings import companion_selectors, queues
 from fairway.workloads.settings.known_fields import KNOWN, UNKNOWN, Fields, Meaning, NotActedOn
 from fairway.workloads.settings.policies import is_policy
 
@@ -58,6 +58,8 @@ def without_effect(manifest: Mapping[str, Any]) -> tuple[NoEffect, ...]:
 def _in_vain(manifest: Mapping[str, Any]) -> Iterator[tuple[Field, str]]:
     if is_policy(manifest):
         yield from companion_selectors.without_effect(_root(manifest)["spec"])
+    if manifest.get("kind") == queues.KIND and manifest.get("apiVersion") == queues.API_VERSION:
+        yield from queues.without_effect(_root(manifest)["spec"])
     for field, meaning in _walk(_root(manifest), _table(manifest)):
         if isinstance(meaning, NotActedOn):
             yield field, meaning.text
@@ -98,7 +100,7 @@ def _walk(field: Field, fields: Fields) -> Iterator[tuple[Field, NotActedOn | Fi
                 yield entry, fields
             elif not isinstance(meaning, NotActedOn):
                 yield from _walk(entry, meaning)
-            elif not any(entry.value is one or entry.value == one for one in meaning.unless):
+            elif meaning.of(entry.value):
                 yield entry, meaning
 
 

@@ -5,12 +5,25 @@ that nobody here knows: it is refused where settings come in (`field_effects.unk
 unseen. What is known and not acted on is taken and named (`field_effects.without_effect`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Union
 
 from msgspec import Struct
 
+from fairway.domain.quota.node_terms import (
+    DOMAIN,
+    LEND_LIMIT,
+    MAX_EVICTIONS,
+    MIN_RUNTIME,
+    ORDER,
+    PREEMPT_AFTER,
+    PREEMPT_POLICY,
+    RECLAIM_AFTER,
+    SHARED_WEIGHT,
+    WEIGHT,
+    is_weight,
+)
 from fairway.domain.quota.tree import ALLOW_NAMESPACES
 from fairway.domain.tenancy.submission_limits import MAX_BYTES, MAX_PENDING, MAX_RATE
 from fairway.workloads.settings import policies, queues, quota_trees, tenant_profiles, volcano_queues
@@ -25,10 +38,17 @@ class Meaning(Enum):
 
 class NotActedOn(Struct, frozen=True):
     """A known field by which nothing changes: `text` says what holds whatever it says. With a value of `unless` it asks
-    for nothing else."""
+    for nothing else, and one that is `read` is acted on."""
 
     text: str
     unless: tuple[object, ...] = ()
+    read: Callable[[str], bool] | None = None
+
+    def of(self, value: object) -> bool:
+        """Whether nothing changes by this value."""
+        if self.read is not None and isinstance(value, str) and self.read(value):
+            return False
+        return not any(value is one or value == one for one in self.unless)
 
 
 # By key; `prefix/*` stands for all others with this prefix, and `*` for all others.
@@ -89,23 +109,30 @@ _POLICY: Fields = {
 }
 
 _NOBODYS = NotActedOn("nothing here reads it")
+_ATTRIBUTES: Fields = {
+    **dict.fromkeys((ALLOW_NAMESPACES, MAX_PENDING, MAX_RATE, MAX_BYTES), READ),
+    **dict.fromkeys((LEND_LIMIT, PREEMPT_POLICY, WEIGHT, DOMAIN, ORDER), READ),
+    **dict.fromkeys((RECLAIM_AFTER, PREEMPT_AFTER, MIN_RUNTIME, MAX_EVICTIONS), READ),
+    SHARED_WEIGHT: NotActedOn(f"a node has one weight for all resources: a whole number in {WEIGHT}", read=is_weight),
+    "resourceflavors": NotActedOn("a quota counts resources by name, whatever nodes have them"),
+    "fairway.io/*": UNKNOWN,
+    "*": _NOBODYS,
+}
 _NODE: dict[str, Meaning | NotActedOn | Fields] = {
-    **dict.fromkeys(("name", "namespaces", "max"), READ),
-    "min": NotActedOn("it is checked and shown, and nobody who borrows it has to give it back yet"),
-    "attributes": {
-        **dict.fromkeys((ALLOW_NAMESPACES, MAX_PENDING, MAX_RATE, MAX_BYTES), READ),
-        "alibabacloud.com/lendlimit": NotActedOn("all of a min that is not in use may be borrowed"),
-        "preempt-policy": NotActedOn("no job has to go for another one yet"),
-        "resourceflavors": NotActedOn("a quota counts resources by name, whatever nodes have them"),
-        "fairway.io/*": UNKNOWN,
-        "*": _NOBODYS,
-    },
+    **dict.fromkeys(("name", "namespaces", "min", "max"), READ),
+    "attributes": _ATTRIBUTES,
 }
 _NODE["children"] = _NODE
+_ALONE = NotActedOn("the root has no siblings that it could lend to or share with")
+_ROOT: Fields = {
+    **_NODE,
+    "name": NotActedOn("the root is called root", (quota_trees.ROOT,)),
+    "attributes": {**_ATTRIBUTES, **dict.fromkeys((LEND_LIMIT, WEIGHT, SHARED_WEIGHT), _ALONE)},
+}
 _TREE: Fields = {
     **_HEAD,
     "metadata": {"annotations": {"fairway.io/*": UNKNOWN, "*": READ}, "*": READ},
-    "spec": {"root": {**_NODE, "name": NotActedOn("the root is called root", (quota_trees.ROOT,))}},
+    "spec": {"root": _ROOT},
 }
 
 _QUEUES_OWN: Fields = {
@@ -113,7 +140,7 @@ _QUEUES_OWN: Fields = {
     for product in ("kube-queue", "koord-queue")
     for key, meaning in {
         "wait-for-pods-running": NotActedOn("the next job may go when the one before has its room, running or not"),
-        "enable-queueunit-preemption": NotActedOn("no job has to go for another one yet"),
+        "enable-queueunit-preemption": NotActedOn("who goes for others is said by the quota tree and PriorityClasses"),
         "max-depth": NotActedOn("every job that waits is looked at", ("-1",)),
         "*": _NOBODYS,
     }.items()
@@ -135,7 +162,7 @@ _QUEUE: Fields = {
     "spec": {
         "queuePolicy": READ,
         "priority": READ,
-        "priorityClassName": NotActedOn("a queue is ordered by spec.priority alone"),
+        "priorityClassName": READ,
         "admissionChecks": NotActedOn("jobs are let go without such checks"),
     },
 }
@@ -151,7 +178,7 @@ _VOLCANO_QUEUE: Fields = {
     },
     "spec": {
         "priority": READ,
-        # No job has to go for another one, whatever it says.
+        # Who goes for others is said by the quota tree and PriorityClasses, whatever it says.
         "reclaimable": READ,
         "weight": NotActedOn(_SHARES.text, (1,)),
         **dict.fromkeys(("deserved", "guarantee"), _SHARES),

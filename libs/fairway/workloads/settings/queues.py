@@ -5,6 +5,7 @@ The policy is the label `kube-queue/queue-policy` (ack-kube-queue) or spec.queue
 `Intelligent` (blocking above a threshold) is refused: neither of the two is what its owner asked for.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from fairway.domain.queue_policy import QueuePolicy, QueueSpec
@@ -46,6 +47,12 @@ def read_queue(manifest: dict[str, Any]) -> QueueSpec:
     )
     root.problems.stop()
     return queue
+
+
+def without_effect(spec: Field) -> Iterator[tuple[Field, str]]:
+    """A class beside a priority of the queue's own."""
+    if spec["priority"].given and spec["priorityClassName"].given:
+        yield spec["priorityClassName"], "the queue has a priority of its own in spec.priority"
 
 
 def _policy(label: Field, field: Field) -> tuple[QueuePolicy, bool]:

@@ -7,13 +7,14 @@ root.min and root.max must agree in the resources that both name.
 
 from typing import Any
 
-from fairway.domain.quota.tree import ALLOW_NAMESPACES, MAX_JOBS, QuotaNode
+from msgspec.structs import replace
+
+from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
 from fairway.domain.resources import LARGEST, Resources, show
-from fairway.domain.tenancy.submission_limits import LEAST_BYTES, MAX_BYTES, MAX_PENDING, MAX_RATE
-from fairway.domain.text.digits import is_whole
 from fairway.workloads.reading.fields import Field, read_root, shown
-from fairway.workloads.reading.names import is_label_value, is_namespace, read_listed
+from fairway.workloads.reading.names import is_label_value, is_namespace
 from fairway.workloads.reading.pods import read_amounts
+from fairway.workloads.settings.quota.attributes import read_attributes
 
 API_VERSION = "scheduling.sigs.k8s.io/v1beta1"
 KIND = "ElasticQuotaTree"
@@ -25,19 +26,13 @@ MOST_CHILDREN = 64
 MOST_NAMED = 24
 # Deeper than any organisation; it bounds the recursion below.
 _DEEPEST = 20
-# A limit that large is none.
-_MOST_SUBMITTED = 1_000_000_000
-_SUBMITTED = {
-    MAX_PENDING: (1, _MOST_SUBMITTED),
-    MAX_RATE: (1, _MOST_SUBMITTED),
-    MAX_BYTES: (LEAST_BYTES, 10**15),
-}
 
 
-def read_quota_tree(manifest: dict[str, Any]) -> QuotaNode:
-    """The root of a valid tree. Raises Refused with the path of every bad node."""
+def read_quota_tree(manifest: dict[str, Any], in_force: bool = False) -> QuotaNode:
+    """The root of a valid tree. Raises Refused with the path of every bad node. `in_force`: it was taken before, by
+    this version or an earlier one, which had less to ask."""
     top = read_root(manifest, API_VERSION, KIND)
-    reader = _Reader()
+    reader = _Reader(in_force)
     root = top["spec"]["root"]
     if not root.mapping():
         root.wrong("is missing", "describe the tree under spec.root")
@@ -56,7 +51,8 @@ def _bad(field: Field, path: str, text: str, remedy: str = "correct the numbers 
 class _Reader:
     """One pass over a tree, remembering names and namespaces."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_force: bool) -> None:
+        self.in_force = in_force
         self.names: dict[str, str] = {}
         self.namespaces: dict[str, str] = {}
 
@@ -69,13 +65,13 @@ class _Reader:
             min=self.least(field["min"], path),
             max=_most(field["max"]),
             namespaces=self.spaces(field["namespaces"], path, bool(children)),
-            attributes=_attributes(field["attributes"]),
+            attributes=field["attributes"].strings(),
             children=children,
         )
         self.named(field, name, path)
         _within_itself(field, node)
         _children_within(field, node)
-        return node
+        return replace(node, attributes=read_attributes(field["attributes"], node, self.in_force))
 
     def children(self, field: Field, above: tuple[str, ...]) -> tuple[QuotaNode, ...]:
         entries = field.items(MOST_CHILDREN)
@@ -118,17 +114,6 @@ class _Reader:
                 )
             self.namespaces[space] = path
         return spaces
-
-
-def _attributes(field: Field) -> dict[str, str]:
-    found = field.strings()
-    for name, (least, most) in _SUBMITTED.items():
-        given = found.get(name, str(least))
-        if not (is_whole(given, len(str(most))) and least <= int(given) <= most):
-            text = f"is {shown(given)}, not a number from {least} to {most}"
-            field[name].wrong(text, "write it in digits and quotes, or leave it out: then there is no limit")
-    read_listed(field[ALLOW_NAMESPACES])
-    return found
 
 
 def _most(field: Field) -> Resources:

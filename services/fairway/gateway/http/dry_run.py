@@ -60,7 +60,7 @@ def preview(
     spec = seen.spec
     reasons = seen.reasons
     if spec and tree and not reasons:
-        _, never = payers_of(tree, mine, spec.labels, spec.workload)
+        _, never = payers_of(tree, mine, spec.labels, spec.workload, spec.evictable)
         reasons = (never,) if never else ()
     head = Preview(not reasons, seen.kind, seen.name, mine.namespace, reasons=bodies(reasons))
     if spec is None:

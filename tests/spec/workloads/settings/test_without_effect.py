@@ -85,21 +85,49 @@ IN_VAIN: dict[str, tuple[Json, list[str]]] = {
             node(
                 "a",
                 attributes={
-                    "alibabacloud.com/lendlimit": '{"cpu": "1"}',
-                    "preempt-policy": "PreemptLowerPriority",
+                    "alibabacloud.com/lendlimit": "{}",
+                    "preempt-policy": "Never",
                     "resourceflavors": "x",
                     "fairway.io/max-pending": "5",
+                    "fairway.io/weight": "3",
+                    "quota.scheduling.koordinator.sh/shared-weight": '{"cpu": "40"}',
                     "cost": "a",
                 },
             )
         ),
         [
-            "spec.root.children[0].attributes['alibabacloud.com/lendlimit']",
-            "spec.root.children[0].attributes.preempt-policy",
             "spec.root.children[0].attributes.resourceflavors",
+            "spec.root.children[0].attributes['quota.scheduling.koordinator.sh/shared-weight']",
             "spec.root.children[0].attributes.cost",
         ],
     ),
+    "a weight of Koordinator that is a number": (
+        tree(node("a", attributes={"quota.scheduling.koordinator.sh/shared-weight": "3"})),
+        [],
+    ),
+    "a weight of Koordinator that is no weight here": (
+        tree(node("a", attributes={"quota.scheduling.koordinator.sh/shared-weight": "1000001"})),
+        ["spec.root.children[0].attributes['quota.scheduling.koordinator.sh/shared-weight']"],
+    ),
+    "what a root lends and weighs": (
+        tree(
+            min={"cpu": 4},
+            max={"cpu": 4},
+            attributes={
+                "alibabacloud.com/lendlimit": '{"cpu": 1}',
+                "fairway.io/weight": "2",
+                "quota.scheduling.koordinator.sh/shared-weight": "2",
+                "fairway.io/order": "share",
+                "preempt-policy": "Never",
+            },
+        ),
+        [
+            "spec.root.attributes['alibabacloud.com/lendlimit']",
+            "spec.root.attributes['fairway.io/weight']",
+            "spec.root.attributes['quota.scheduling.koordinator.sh/shared-weight']",
+        ],
+    ),
+    "a queue with a class": (queue({"priorityClassName": "high"}), []),
     "a root of another name": ({**tree(), "spec": {"root": {"name": "all"}}}, ["spec.root.name"]),
     "a queue with a class and checks": (
         queue({"queuePolicy": "Block", "priority": 5, "priorityClassName": "high", "admissionChecks": [{"name": "x"}]}),
@@ -174,12 +202,10 @@ def test_policies_of_both_groups_and_kinds_say_the_same(group: str, wide: bool) 
 
 
 def test_the_same_on_many_nodes_of_a_tree_is_one_sentence() -> None:
-    lend = {"attributes": {"alibabacloud.com/lendlimit": "{}"}}
-    (lent, least) = without_effect(
-        tree(node("a", 4, 2, **lend), node("b", 4, 2, **lend), min={"cpu": 4}, max={"cpu": 4})
-    )
-    assert (least.field, least.more) == ("spec.root.children[0].min", 2)
-    assert str(lent).startswith("spec.root.children[0].attributes['alibabacloud.com/lendlimit'] and 1 more (")
+    marks = {"attributes": {"resourceflavors": "x", "cost": "a"}}
+    (flavors, cost) = without_effect(tree(node("a", **marks), node("b", **marks)))
+    assert (cost.field, cost.more) == ("spec.root.children[0].attributes.cost", 1)
+    assert str(flavors).startswith("spec.root.children[0].attributes.resourceflavors and 1 more (")
 
 
 def test_of_very_many_the_first_are_named() -> None:

@@ -1,0 +1,1 @@
+"""What the nodes of a quota tree say beside their numbers."""
