@@ -148,6 +148,15 @@ class ClusterView:
         else:
             self._shift(slots, requests_of, 1)
 
+    def copy(self) -> "ClusterView":
+        """The same cluster for who tries something out: what changes there changes nothing here."""
+        copy = ClusterView(self._info)
+        for node in self.nodes.values():
+            copy.put(node)
+        for key, (slots, requests_of) in self._assumed.items():
+            copy.hold(key, tuple(slots), requests_of)
+        return copy
+
     def nodes_of(self, key: str) -> set[str]:
         """The nodes whose `holds` or `attempts` name this attempt."""
         return self._carried.of(key) | self._shown.of(key)

@@ -91,7 +91,7 @@ def plan_in(engine: Engine, slot: int, asked: Ask, said: VerdictTable) -> Plan |
     names = engine.rows.names[slot]
     if len(parts) == 1:
         at, pods = said.filled()
-        return Plan(tuple(_slots(asked.sets[0], at, pods, names)), sum(pods))
+        return Plan(tuple(named_slots(asked.sets[0], at, pods, names)), sum(pods))
     gang, _ = engine.gang(asked.demand)
     if not placed(engine.arrays, gang, slot):
         return None
@@ -99,7 +99,7 @@ def plan_in(engine: Engine, slot: int, asked: Ask, said: VerdictTable) -> Plan |
     slots: list[Slot] = []
     for part, named in enumerate(asked.sets):
         used = into.used.item(part)
-        slots += _slots(named, into.at[part, :used].tolist(), into.pods[part, :used].tolist(), names)
+        slots += named_slots(named, into.at[part, :used].tolist(), into.pods[part, :used].tolist(), names)
     return Plan(tuple(slots), sum([slot.count for slot in slots]))
 
 
@@ -110,8 +110,9 @@ def _shortfall(table: VerdictTable, asked: Ask) -> Shortfall:
     return Shortfall(said.code, *numbers, said.about, words(asked.demand), said.closed)
 
 
-def _slots(named: tuple[tuple[str, int], ...], at: list[int], pods: list[int], names: list[str]) -> list[Slot]:
-    """The placed pods of a part on the nodes at these places, named: one pod set is complete before the next begins."""
+def named_slots(named: tuple[tuple[str, int], ...], at: list[int], pods: list[int], names: list[str]) -> list[Slot]:
+    """The placed pods of a part (its sets by name and count) on the nodes at these places: one pod set is complete
+    before the next begins."""
     name, left = named[0]
     if len(named) == 1:
         return [Slot(name, names[node], count) for node, count in zip(at, pods, strict=True)]

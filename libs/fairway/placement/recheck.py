@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from fairway.domain.resources import fits
 from fairway.placement.cluster import ClusterView, taken
 from fairway.placement.constraints import admits
@@ -20,6 +22,17 @@ def recheck(cluster: ClusterView, workload: Workload, slots: Sequence[Slot]) -> 
     if _is_gang(asked, slots) and _admitted(cluster, workload, slots) and _has_room(cluster, workload, slots):
         return Plan(tuple(slots), sum(slot.count for slot in slots))
     return place(cluster, asked)
+
+
+def without(cluster: ClusterView, names: set[str], keys: set[str]) -> ClusterView:
+    """Of the cluster these nodes alone, without what these keys hold there."""
+    view = ClusterView(cluster.info)
+    for name in sorted(names):
+        node = cluster.by_name.get(name)
+        if node is not None:
+            holds = {key: held for key, held in node.holds.items() if key not in keys}
+            view.put(msgspec.structs.replace(node, holds=holds))
+    return view
 
 
 def _is_gang(asked: Ask, slots: Sequence[Slot]) -> bool:

@@ -28,6 +28,7 @@ _BENCHES: tuple[tuple[str, _Run, str], ...] = (
     ("pipeline", runs.PipelineRun, "pipeline.measure"),
     ("recording", runs.RecordingRun, "recording.measure"),
     ("decisions", runs.DecisionsRun, "decisions.measure"),
+    ("evict", runs.EvictRun, "evict.measure"),
     ("scrape", runs.ScrapeRun, "scrape.measure"),
     ("kubernetes", runs.KubernetesRun, "kubernetes.measure"),
     ("report", runs.AgentRun, "agent.measure"),

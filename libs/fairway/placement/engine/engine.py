@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from fairway.placement.change_journal import Shift, Watch
 from fairway.placement.cluster import ClusterView
+from fairway.placement.engine.attempt_holds import AttemptHolds
 from fairway.placement.engine.change_log import Numbers
 from fairway.placement.engine.enrolled_clusters import EnrolledClusters
 from fairway.placement.engine.fleet_arrays import FleetArrays
@@ -27,6 +28,7 @@ class Engine:
         self.rows = NodeRows(self._arrays)
         self.clusters = EnrolledClusters(self.rows)
         self.shapes = ShapeCounts(self._arrays, self.rows, self.clusters.views)
+        self.attempts = AttemptHolds(self._arrays, self.rows, self.clusters.views)
         self._policies = PolicyRules()
         self._gangs = GangsAsked()
         watch.members = True

@@ -58,6 +58,10 @@ class NodeRows:
         self._mark(slot, deep=True)
         self._blocks[slot].taken = False
 
+    def positions(self, slot: int) -> Mapping[str, int]:
+        """Of a cluster's nodes by name."""
+        return self._blocks[slot].at
+
     def follow(self, clusters: Mapping[int, ClusterView]) -> None:
         """Reads what changed in these clusters, by slot."""
         light: dict[int, Resources] = {}
