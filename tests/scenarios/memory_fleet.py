@@ -30,6 +30,8 @@ from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.inbound import CancelRequest, SubmitRequest
+from fairway.wire.preemption.evictions import Evict
+from fairway.wire.preemption.evictions import Message as Relief
 from tests.scenarios.memory_agents import GPU, KIND, MemoryAgent, insist
 from tests.support.memory.clock import ManualClock, settle
 from tests.support.memory.cluster import MemoryCluster, Scene
@@ -38,6 +40,7 @@ Json = dict[str, Any]
 KEY = b"the key of a fleet in memory"
 T0 = 1_700_000_000_000
 _message = msgspec.json.Decoder(wire.Message).decode
+_relief = msgspec.json.Decoder(Relief).decode
 _report = msgspec.json.Decoder(fleet_wire.Report).decode
 _job = msgspec.json.Decoder(Job).decode
 
@@ -216,6 +219,9 @@ class Fleet:
         """Room is judged by what the agents reported, and by their nodes as they are now."""
         nodes = {name: {n: node.allocatable for n, node in agent.nodes.items()} for name, agent in self.agents.items()}
         checker = Checker(nodes, self.catalog.tree)
+        for one in self.bus.stored("RELIEF"):
+            if isinstance(decision := _relief(one.data), Evict):
+                checker.decided(decision)
         for one in self.bus.stored("JOBS"):
             checker.hear(Spoken(one.sequence, one.id, one.subject, _message(one.data)))
         for one in self.bus.stored("CLUSTERS"):

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from prometheus_client import generate_latest
 
-from fairway.queue.metrics.gauges import of_quota, of_waiting
+from fairway.queue.metrics.gauges import of_claims, of_quota, of_waiting
 from fairway.runtime.metrics.label_values import SettingsNames
 from fairway.wire import jobs as wire
 from tests.exposition import complaints
@@ -16,6 +16,17 @@ from tests.scenarios.memory_agents import GPU
 from tests.scenarios.memory_fleet import Fleet, policy, running, runs
 
 SEEDS = (1, 2)
+# What one of the tenants uses is guaranteed to the other.
+_LEAVES = [
+    {"name": "a", "namespaces": ["team-a"]},
+    {"name": "b", "namespaces": ["team-b"], "min": {GPU: 8}},
+]
+SHARED = {
+    "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
+    "kind": "ElasticQuotaTree",
+    "metadata": {"name": "tree"},
+    "spec": {"root": {"name": "root", "min": {GPU: 8}, "max": {GPU: 8}, "children": _LEAVES}},
+}
 _SERIES = re.compile(r"(fairway_\w+)\{([^}]*)\} (\S+)")
 
 
@@ -119,11 +130,32 @@ async def test_queues_and_quota_are_told_from_memory_right_after_a_restart() -> 
         assert ("fairway_jobs", ("strict", "queued")) not in told(fleet)
 
 
+async def test_an_eviction_is_counted_once_and_the_claim_by_its_end() -> None:
+    async with running(c1=(8,)) as fleet:
+        fleet.configure("ElasticQuotaTree", "tree", SHARED)
+        fleet.plays["a"] = fleet.plays["b"] = [runs(ends=""), runs(ends="")]
+        await fleet.submit("a", 1, 8, namespace="team-a")
+        await fleet.quiet(2)
+        assert told(fleet)["fairway_evictions_most", ()] == 0
+        await fleet.submit("b", 1, 8, namespace="team-b")
+        await fleet.quiet(10)
+        assert told(fleet)["fairway_claims_open", ()] == 0
+        assert told(fleet)["fairway_evictions_most", ()] == 1
+        assert counted(fleet, "evictions_total", "cause") == {("Reclaim",): 1}
+        assert counted(fleet, "claims_ended_total", "reason") == {("Used",): 1}
+        assert counted(fleet, "attempts_ended_total", "reason") == {("Reclaimed",): 1}
+        await fleet.crash("queue")
+        await fleet.quiet(0.5)
+        assert told(fleet)["fairway_evictions_most", ()] == 1
+        assert complaints(generate_latest(fleet.meter.registry).decode()) == []
+
+
 def told(fleet: Fleet) -> dict[tuple[str, tuple[str, ...]], float]:
     """What the queue that runs now would tell."""
     memory = fleet.queues[-1]
     samples = [
         *of_waiting(memory.queued, SettingsNames(fleet.catalog), fleet.clock.now()),
         *of_quota(fleet.catalog.tree, memory.usage),
+        *of_claims(memory.active),
     ]
     return {(name, labels): value for name, labels, value in samples}

@@ -8,6 +8,7 @@ import msgspec
 from fairway.domain.attempts.attempt import Attempt, newest_with
 from fairway.domain.attempts.cluster_avoidance import avoided_for
 from fairway.domain.job import MOVES, IllegalMove, Job, State
+from fairway.domain.preemption.claim import Claim
 from fairway.wire import jobs as wire
 from fairway.wire.jobs import JobMessage
 from fairway.wire.reasons import Code, Reason
@@ -99,7 +100,40 @@ def _requeued(job: Job, message: wire.Queue) -> Changes:
         "cluster": "",
         "slots": (),
         "placed": None,
+        "claim": job.claim if message.attempt == job.attempt else None,
     }
+
+
+def _claimed(job: Job, message: wire.Claimed) -> Changes:
+    claim = Claim(
+        message.claim,
+        causes=message.causes,
+        level=message.level,
+        guarantor=message.guarantor,
+        at=message.at,
+        until=message.until,
+        short=message.short,
+    )
+    return {"claim": claim}
+
+
+def _nominated(job: Job, message: wire.Nominated) -> Changes:
+    claim = msgspec.structs.replace(
+        job.claim or Claim(message.claim),
+        open=True,
+        until=message.until,
+        cluster=message.cluster,
+        slots=message.slots,
+        victims=message.victims,
+    )
+    return {"claim": claim}
+
+
+def _unclaimed(job: Job, message: wire.Unclaimed) -> Changes:
+    claim = msgspec.structs.replace(
+        job.claim or Claim(message.claim), open=False, cluster="", slots=(), why=message.why, again=message.again
+    )
+    return {"claim": claim}
 
 
 def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> Changes:
@@ -138,7 +172,8 @@ def _placed(job: Job, message: wire.Placed) -> Changes:
 
 def _reserved(job: Job, message: wire.Reserved) -> Changes:
     tried = Attempt(job.attempt, message.cluster, message.slots, message.at, hold=message.hold)
-    return {"slots": message.slots, "attempts": (*job.attempts, tried), "held_until": message.expires_at}
+    attempts = (*job.attempts, tried)
+    return {"slots": message.slots, "attempts": attempts, "held_until": message.expires_at, "claim": None}
 
 
 def _removed(job: Job, message: wire.Removed) -> Changes:
@@ -168,6 +203,10 @@ _EFFECTS: dict[type[JobMessage], Callable[[Job, Any], Changes]] = {
     wire.Succeeded: lambda job, message: {"attempts": newest_with(job.attempts, ended_at=message.at)},
     wire.Failed: _attempt_ended,
     wire.Lost: _attempt_ended,
+    wire.Evicted: _attempt_ended,
+    wire.Claimed: _claimed,
+    wire.Nominated: _nominated,
+    wire.Unclaimed: _unclaimed,
     wire.Recall: _recalled,
     wire.Removed: _removed,
     wire.Rejected: lambda job, message: {"why": message.reasons[0]},

@@ -9,6 +9,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from fairway.domain.attempts.attempt import Attempt
+from fairway.domain.preemption.claim import Claim
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
@@ -49,7 +50,8 @@ class Job(Struct, frozen=True, omit_defaults=True):
     digest of a manifest refused at the door; such a job has no spec, so `kind`, `name` and `hub` stand here.
     `avoid` maps a cluster to the time until which it is avoided; `found` is what sent it back (recorded_verdicts.py).
     `gates` are the reasons to wait by themselves, where `why` names several. `held` by its owner, it is not let go.
-    `first_manifest` is the one that was submitted, where another counts now.
+    `first_manifest` is the one that was submitted, where another counts now. `claim` is its newest one on room that
+    others have, since it waits.
     """
 
     id: str
@@ -87,6 +89,7 @@ class Job(Struct, frozen=True, omit_defaults=True):
     held: bool = False
     first_manifest: ManifestRef | None = None
     gates: tuple[Reason, ...] = ()
+    claim: Claim | None = None
 
     @property
     def waits_for(self) -> tuple[Reason, ...]:
@@ -117,6 +120,11 @@ class Job(Struct, frozen=True, omit_defaults=True):
         """The uid of the hub's object that it stands for; empty when it did not come from there."""
         hub = self.spec.hub if self.spec else self.hub
         return hub.uid if hub else ""
+
+    @property
+    def open_claim(self) -> Claim | None:
+        """The claim that is not over yet."""
+        return self.claim if self.claim is not None and self.claim.open else None
 
     @property
     def ended(self) -> bool:
@@ -163,6 +171,10 @@ MOVES: dict[type[JobMessage], tuple[tuple[State, ...], State | None]] = {
     wire.Succeeded: (STARTED, State.SUCCEEDED),
     wire.Failed: ((State.RESERVED, *STARTED), State.RETURNING),
     wire.Lost: ((State.RESERVED, *STARTED), State.RETURNING),
+    wire.Evicted: ((State.RESERVED, *STARTED), State.RETURNING),
+    wire.Claimed: ((State.QUEUED,), None),
+    wire.Nominated: ((State.QUEUED,), None),
+    wire.Unclaimed: ((State.QUEUED, State.DEQUEUED, State.PLACED), None),
     wire.Rejected: ((State.ADMITTED,), State.REJECTED),
     wire.Recall: ((State.QUEUED, State.DEQUEUED, State.PLACED, *IN_CLUSTER, *ENDED), None),
     wire.Removed: (tuple(State), None),

@@ -84,7 +84,7 @@ _ALL = (
     ),
     ReplayedStage(quota.SERVICE, QuotaMemory, quota.decide, decoder(wire.Admitted)),
     ReplayedStage(QUEUE, QueueMemory, queue.decide, decoder(QueueHears)),
-    ReplayedStage(scheduler.SERVICE, lambda catalog: SchedulerMemory(), scheduler.decide, decoder(wire.Dequeued)),
+    ReplayedStage(scheduler.SERVICE, lambda catalog: SchedulerMemory(), scheduler.decide, decoder(scheduler.Hears)),
     ReplayedStage(reserver.SERVICE, ReserverMemory, reserver.decide, decoder(reserver.Hears)),
     _propagator(PROPAGATOR),
     _propagator(f"{PROPAGATOR}-recall"),

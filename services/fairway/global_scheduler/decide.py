@@ -9,17 +9,23 @@ from fairway.domain.batch_resources import batch_pod_sets
 from fairway.domain.decision import NOTHING, Decision, FoundApart, Heard, Step
 from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
+from fairway.domain.preemption.claim import hold_key
+from fairway.global_scheduler.relief import answer
 from fairway.placement.choose import choose
+from fairway.placement.fit import Plan
 from fairway.placement.fleet import Fleet
+from fairway.placement.recheck import recheck, without
 from fairway.placement.scores import Weights
 from fairway.placement.verdicts.recorded import packed, recorded
 from fairway.placement.verdicts.sentences import what_would_help
 from fairway.placement.verdicts.verdict import Context
 from fairway.wire import jobs as wire
+from fairway.wire.preemption.evictions import Relieve
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.spec import FoundRef
 
 SERVICE = "global-scheduler"
+Hears = wire.Dequeued | Relieve
 
 
 class View(JobRows, Protocol):
@@ -27,6 +33,7 @@ class View(JobRows, Protocol):
     found of more than `alongside` clusters is stored apart from the event."""
 
     clusters: Fleet
+    going: dict[str, int]
     version: int
     freed: Mapping[str, int]
     stale_after: int
@@ -34,8 +41,15 @@ class View(JobRows, Protocol):
     alongside: int
 
 
-def decide(view: View, heard: Heard[wire.Dequeued], now: int) -> Decision:
-    job = current(view, heard.message, State.DEQUEUED)
+def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
+    message = heard.message
+    if isinstance(message, Relieve):
+        waiting = view.jobs.get(message.job)
+        if waiting is None or waiting.spec is None:
+            return NOTHING
+        teller = Teller(view, SERVICE, heard, now, waiting.id)
+        return answer(view, message, teller, heard.id, _context(view, waiting, now))
+    job = current(view, message, State.DEQUEUED)
     if job is None:
         return NOTHING
     teller = Teller(view, SERVICE, heard, now, job.id)
@@ -44,12 +58,30 @@ def decide(view: View, heard: Heard[wire.Dequeued], now: int) -> Decision:
     return Decision((_place(view, job, teller, now),))
 
 
+def _context(view: View, job: Job, now: int) -> Context:
+    assert job.spec is not None, "it was admitted"
+    avoid = avoided(job.avoid, job.attempts, job.spec.workload)
+    later = {name: until for name, until in avoid.items() if until > now}
+    return Context(now=now, stale_after=view.stale_after, avoid=later, weights=view.weights)
+
+
+def _kept(view: View, job: Job) -> tuple[str, Plan] | None:
+    """The room that is kept for the claim of the job, if it still holds it."""
+    claim = job.open_claim
+    cluster = view.clusters.get(claim.cluster) if claim is not None else None
+    if claim is None or cluster is None or job.spec is None:
+        return None
+    own = hold_key(job.id, job.attempt, claim.number)
+    plan = recheck(without(cluster, {slot.node for slot in claim.slots}, {own}), job.spec.workload, claim.slots)
+    return (claim.cluster, plan) if isinstance(plan, Plan) else None
+
+
 def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
     assert job.spec is not None, "a dequeued job was admitted"
     work = job.spec.workload
-    avoid = {name: until for name, until in avoided(job.avoid, job.attempts, work).items() if until > now}
-    context = Context(now=now, stale_after=view.stale_after, avoid=avoid, weights=view.weights)
-    choice = choose(view.clusters, work, job.spec.placement, context)
+    if (kept := _kept(view, job)) is not None:
+        return teller.say(wire.Placed, cluster=kept[0], slots=kept[1].slots, seen=view.version).step()
+    choice = choose(view.clusters, work, job.spec.placement, _context(view, job, now))
     table = choice.verdict_table
     found = FoundRef() if len(table) > view.alongside else recorded(table)
     if choice.plan is None:
@@ -68,6 +100,7 @@ def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
         )
     step = teller.step()
     if isinstance(found, FoundRef):
-        apart = FoundApart(job.id, job.rev + 1, table.names.names, packed(table), found)
+        assert teller.job is not None, "it was said of"
+        apart = FoundApart(job.id, teller.job.rev, table.names.names, packed(table), found)
         return Step(step.writes, step.events, (apart,))
     return step

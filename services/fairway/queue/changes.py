@@ -5,7 +5,7 @@ from fairway.domain.job import Job, State
 from fairway.domain.policy_terms import Changed
 from fairway.queue.order import QueueOrder
 from fairway.queue.owner_changes import hold, revise, send_back
-from fairway.queue.view import SWEEP, Hears, QueueBegins, Sweep
+from fairway.queue.view import SWEEP, Hears, Patience, QueueBegins, Sweep
 from fairway.queue.waiting.waiting_job import QUOTA
 from fairway.queue.wake_ups import Changes, Free, QueueChange, turn_of
 from fairway.wire import jobs as wire
@@ -30,15 +30,34 @@ def changes(turn: QueueOrder, message: Hears) -> Changes:
             return hold(turn, message)
         case wire.Revised():
             return revise(turn, message)
-        case wire.Cancel():
+        case wire.Nominated():
+            return _of_itself(turn, message, "claim")
+        case wire.Unclaimed():
+            return *_of_itself(turn, message, "claim"), *_quota_of(turn, message)
+        case wire.Cancel() | Patience():
             return ()
-    return _of_the_fleet(message)
+    return _of_the_fleet(turn, message)
 
 
-def _of_the_fleet(message: Freed | Changed | QueueBegins | Sweep) -> Changes:
+def _of_itself(turn: QueueOrder, message: wire.JobMessage, by: str) -> Changes:
+    entry = turn.view.queued.entries.get(message.job)
+    return (QueueChange(Free.JOB, by, entry=entry),) if entry is not None else ()
+
+
+def _quota_of(turn: QueueOrder, message: wire.Unclaimed) -> Changes:
+    """What the claim kept is free for others."""
+    job = turn.view.jobs.get(message.job)
+    return (QueueChange(Free.QUOTA, "quota", job.leaf),) if job is not None else ()
+
+
+def _of_the_fleet(turn: QueueOrder, message: Freed | Changed | QueueBegins | Sweep) -> Changes:
     if isinstance(message, Freed):
         free = Free.ROOM if message.free else Free.UNKNOWN_ROOM  # none at all: the cluster is gone
-        return (QueueChange(free, "room", news=message),)
+        active = turn.active
+        named = [name for name in active.claims if (claim := active.entries[name].claim) is not None and claim.cluster]
+        entries = [turn.view.queued.entries[name] for name in named]
+        kept = (QueueChange(Free.JOB, "claim", entry=entry) for entry in entries)
+        return *kept, QueueChange(free, "room", news=message)
     if isinstance(message, Sweep):
         return tuple(QueueChange(free, SWEEP) for free in (Free.QUOTA, Free.LINES, Free.NOTHING))
     if isinstance(message, Changed) and message.policy:

@@ -8,7 +8,8 @@ from fairway.queue.cancel import cancel, cancelled
 from fairway.queue.changes import changes
 from fairway.queue.order import QueueOrder
 from fairway.queue.owner_changes import too_soon
-from fairway.queue.view import SERVICE, Hears, View
+from fairway.queue.preemption.claiming import claim_room
+from fairway.queue.view import SERVICE, Hears, Patience, View
 from fairway.queue.waiting.waiting_job import retry_at
 from fairway.queue.wake_ups import wake
 from fairway.wire import jobs as wire
@@ -32,6 +33,9 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     if isinstance(message, _EARLY) and (wait := too_soon(view, message, heard.delivered)):
         return Decision(again_in=wait)
     turn = QueueOrder(view, heard, now)
+    if isinstance(message, Patience):
+        claim_room(turn)
+        return Decision(tuple(turn.steps))
     for change in changes(turn, message):
         wake(turn, change)
     return Decision(tuple(turn.steps), again_in=_again(turn, message))

@@ -14,6 +14,7 @@ from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources, scale
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.policy_changes import Policies
+from fairway.queue.preemption.active_jobs import ActiveJobs
 from fairway.queue.view import SWEEP
 from fairway.queue.waiting.freed_room import taken_of
 from fairway.queue.waiting.waiting_jobs import WaitingJobs
@@ -28,12 +29,17 @@ from fairway.workloads.settings.queues import KIND
 _job = msgspec.json.Decoder(Job).decode
 _share = msgspec.json.Decoder(Share).decode
 _PIECE = 2_000
+# A queue may have its priority from a class.
+_ORDERING = (KIND, "PriorityClass")
 
 
 class ClustersRoom:
-    """The last word on each cluster's free room, less what was surely reserved since: never less than there is."""
+    """The last word on each cluster's free room, less what was surely reserved since: never less than there is. Whether
+    `all_known` is, and how often room was `freed` anywhere, is as it was read last."""
 
     def __init__(self) -> None:
+        self.freed = 0
+        self.all_known = False
         self.last: dict[str, fleet.Freed] = {}
         self.counted: dict[str, dict[str, None]] = {}
 
@@ -61,6 +67,7 @@ class QueueMemory(JobsMemory[object]):
         "PropagationPolicy",
         "ClusterPropagationPolicy",
         "ElasticQuotaTree",
+        "PriorityClass",
         "Queue",
         "TenantProfile",
         "Namespace",
@@ -72,11 +79,10 @@ class QueueMemory(JobsMemory[object]):
         super().__init__()
         self._catalog = catalog
         self.queued = WaitingJobs(self._queue)
+        self.active = ActiveJobs()
         self.usage: dict[str, int] = {}
         self.owed: dict[str, Share] = {}
         self.rooms = ClustersRoom()
-        self.freed = 0
-        self.all_known = False
         self.sweep_wakes = 0
         self._doubtful: dict[str, None] = {}
         self._unread: list[str] = []
@@ -84,6 +90,7 @@ class QueueMemory(JobsMemory[object]):
     def begin(self) -> None:
         super().begin()
         self.queued = WaitingJobs(self._queue)
+        self.active = ActiveJobs()
         self.rooms = ClustersRoom()
         self._doubtful = {}
         self._unread = []
@@ -95,10 +102,16 @@ class QueueMemory(JobsMemory[object]):
         if decision.LIVE in found.whole:
             self._unread = sorted(found.whole[decision.LIVE])
         for row in found.rows.values():
-            self.queued.put(_job(row.data))
+            self._put(_job(row.data))
         names = self._unread[:_PIECE]
         del self._unread[:_PIECE]
         return Wanted(rows={decision.JOBS: names}) if names else None
+
+    def _put(self, job: Job) -> None:
+        """A job as its row says."""
+        self.queued.put(job)
+        entry = self.queued.entries.get(job.id)
+        self.active.put(job, entry.request if entry is not None else None)
 
     def _queue(self, name: str) -> QueueSpec:
         return self.queues.get(name) or QueueSpec(name)
@@ -106,6 +119,14 @@ class QueueMemory(JobsMemory[object]):
     @property
     def room(self) -> Mapping[str, fleet.Freed]:
         return self.rooms.last
+
+    @property
+    def freed(self) -> int:
+        return self.rooms.freed
+
+    @property
+    def all_known(self) -> bool:
+        return self.rooms.all_known
 
     @property
     def tree(self) -> QuotaNode | None:
@@ -128,6 +149,9 @@ class QueueMemory(JobsMemory[object]):
         for one in heard:
             if key := given_back_by(one):
                 wanted.add(decision.OWED, key)
+            if isinstance(one.message, fleet.Freed):
+                for name in one.message.ready:
+                    wanted.add(decision.JOBS, name)
         for name in self._doubtful:
             wanted.add(decision.JOBS, name)
         return wanted
@@ -138,23 +162,25 @@ class QueueMemory(JobsMemory[object]):
         owed = ((key, row) for (table, key), row in found.rows.items() if table == decision.OWED)
         self.owed = {key: _share(row.data) for key, row in owed}
         freed = found.counters.get(decision.FREED, {})
-        self.freed = sum(freed.values())
+        self.rooms.freed = sum(freed.values())
         for name in self._doubtful:
             if name not in self.jobs:
                 self.queued.drop(name)
+                self.active.drop(name)
                 self.queued.heading.pop(name, None)
         self._doubtful = {}
         for job in self.jobs.values():
-            self.queued.put(job)
+            self._put(job)
         for one in heard:
             self._note_room(one.message)
-        if any(isinstance(one.message, Changed) and one.message.kind == KIND for one in heard):
+        if any(isinstance(one.message, Changed) and one.message.kind in _ORDERING for one in heard):
             self.queued.reorder()
-        self.all_known = self.room.keys() >= freed.keys() - {""}
+        self.rooms.all_known = self.room.keys() >= freed.keys() - {""}
 
     def _note_room(self, message: object) -> None:
         if isinstance(message, fleet.Freed):
             self.rooms.hear(message)
+            self.active.ready |= {name: None for name in message.ready if name in self.active.claims}
         elif isinstance(message, wire.Queue) and message.why is not None:
             self.queued.found_none(message.job, message.freed, message.why.code)
         elif isinstance(message, wire.Reserved):
@@ -167,7 +193,7 @@ class QueueMemory(JobsMemory[object]):
                 if write.table == decision.QUOTA:
                     self.usage[write.key] = self.usage.get(write.key, 0) + write.amount
             elif write.table == decision.JOBS:
-                self.queued.put(write.value)
+                self._put(write.value)
             elif write.table == decision.OWED:
                 self.owed.pop(write.key, None)
         for say in step.events:
@@ -191,6 +217,9 @@ class QueueMemory(JobsMemory[object]):
         yield from (Remembered(decision.JOBS, name, one.job, one.job.rev) for name, one in queued.entries.items())
         for queue, places in queued.flying.items():
             yield from (Remembered("on the way", queue, place) for place in places.values())
+        others = (one for one in self.active.entries.items() if one[0] not in queued.entries)
+        yield from (Remembered("active", name, one) for name, one in others)
+        yield from (Remembered("ready", name, None) for name in self.active.ready)
         yield from (Remembered("asked", shape, freed) for shape, freed in queued.asked.items())
         yield from (Remembered("woken", name, None) for name in queued.woken)
         yield from (Remembered("heading", name, where) for name, where in queued.heading.items())
@@ -202,7 +231,9 @@ class QueueMemory(JobsMemory[object]):
         queued = self.queued
         match table:
             case decision.JOBS:
-                queued.put(_job(data))
+                self._put(_job(data))
+            case "active" | "ready":
+                self.active.recall(table, key, data)
             case "on the way":
                 queued.goes(key, tuple(msgspec.json.decode(data)))
             case "asked":

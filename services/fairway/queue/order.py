@@ -7,7 +7,7 @@ from fairway.domain.quota.charge import Share, charge, given_back_by, settled
 from fairway.queue.policy_changes import under
 from fairway.queue.standing import Standings, all_of
 from fairway.queue.view import SERVICE, View
-from fairway.queue.waiting.waiting_job import BATCH_ROOM, NOTHING_YET, WaitingJob, entry_of
+from fairway.queue.waiting.waiting_job import BATCH_ROOM, NOTHING_YET, WaitingJob, entry_of, for_room
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.spec import JobSpec
@@ -45,12 +45,16 @@ class QueueOrder(Standings):
         job = entry.job
         if job.id in self.gone or job.id in self._stayed:
             return None
+        nominated = claim.cluster if (claim := job.open_claim) is not None else ""
+        if nominated and room is not None:
+            # Others may have come to its nodes, and room elsewhere be free before.
+            room = nominated if job.id in self.active.ready else self.rooms.where(for_room(entry)) or None
         if room is None or job.held or job.removing or job.cancelling or not self.leads(entry):
             if told:
                 self._stay(entry, () if job.cancelling else self.gates(entry))
             return None
         full = self.full(entry)
-        if (batch := entry.batch) is not None and self.full(batch) is None:
+        if not nominated and (batch := entry.batch) is not None and self.full(batch) is None:
             there = self._batch_room(batch, entry, full)
             if there is not None:
                 self._go(batch, by, there)
@@ -89,16 +93,19 @@ class QueueOrder(Standings):
         path = self.path(entry.job)
         names = tuple(node.path for node in path)
         teller = self._teller(entry.job, self.terms(entry))
+        if (claim := entry.job.open_claim) is not None and not claim.cluster:
+            withdraw(teller, Reason(Code.CLAIM_NOT_NEEDED, "it goes without anybody's leaving"), 0)
         teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=by, room=room)
         charged = charge(path, entry.request)
         self.steps.append(teller.step(*charged))
         self.count(charged)
         self.rooms.take(room, entry.least[0])
-        self.leave(entry.job)
+        self.leave(entry, charged)
 
     def end(self, job: Job) -> None:
         """It was cancelled, and leaves its queue for good."""
-        self.steps.append(self.teller(job).say(wire.Cancelled).step())
+        teller = withdraw(self.teller(job), Reason(Code.CLAIM_WITHDRAWN, "the job is cancelled"), 0)
+        self.steps.append(teller.say(wire.Cancelled).step())
         self.gone.add(job.id)
 
     def terms(self, entry: WaitingJob) -> JobSpec | None:
@@ -123,7 +130,16 @@ class QueueOrder(Standings):
     def _teller(self, job: Job, terms: JobSpec | None) -> Teller:
         """Who speaks of this job next: first of its terms, if they are news."""
         teller = self._open.pop(job.id, None) or self.teller(job)
-        return teller.say(wire.Amended, spec=terms) if terms is not None else teller
+        if terms is None:
+            return teller
+        withdraw(teller, Reason(Code.CLAIM_WITHDRAWN, "its policy allows something else now"), 0)
+        return teller.say(wire.Amended, spec=terms)
+
+
+def withdraw(teller: Teller, why: Reason, again: int) -> Teller:
+    """Ends the claim of the job, if one is open. Another one follows no sooner than `again`."""
+    claim = teller.job.open_claim if teller.job is not None else None
+    return teller.say(wire.Unclaimed, claim=claim.number, why=why, again=again) if claim is not None else teller
 
 
 def _differ(gates: tuple[Reason, ...], told: tuple[Reason, ...]) -> bool:

@@ -9,8 +9,17 @@ import msgspec
 from fairway.domain.policy_terms import Changed
 from fairway.queue.decide import decide
 from fairway.queue.memory import QueueMemory
-from fairway.queue.metrics.gauges import of_quota, of_waiting
-from fairway.queue.view import SERVICE, SWEEP_EVERY_MS, Hears, OfJobs, QueueBegins, Sweep
+from fairway.queue.metrics.gauges import of_claims, of_quota, of_waiting
+from fairway.queue.view import (
+    PATIENCE_EVERY_MS,
+    SERVICE,
+    SWEEP_EVERY_MS,
+    Hears,
+    OfJobs,
+    Patience,
+    QueueBegins,
+    Sweep,
+)
 from fairway.runtime.metrics import Meter
 from fairway.runtime.metrics.accumulators import Sample
 from fairway.runtime.metrics.label_values import SettingsNames
@@ -29,6 +38,7 @@ _freed: Consumer[fleet.Freed] = Consumer(
 def _gauges(names: SettingsNames, known: QueueMemory, now: int) -> Iterator[Sample]:
     yield from of_waiting(known.queued, names, now)
     yield from of_quota(known.tree, known.usage)
+    yield from of_claims(known.active)
 
 
 def service(catalog: Catalog, meter: Meter, memories: list[QueueMemory]) -> Service[QueueMemory, Hears]:
@@ -63,7 +73,7 @@ def service(catalog: Catalog, meter: Meter, memories: list[QueueMemory]) -> Serv
         decide,
         memory,
         single=True,
-        ticks=((Sweep(), SWEEP_EVERY_MS),),
+        ticks=((Sweep(), SWEEP_EVERY_MS), (Patience(), PATIENCE_EVERY_MS)),
         begin=QueueBegins(),
         beside=beside,
         shown=count,

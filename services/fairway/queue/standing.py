@@ -1,13 +1,16 @@
 """How a job stands: which gates are shut to it. What the queue records, and what it answers, come from here. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from fairway.domain.decision import Add
 from fairway.domain.job import Job
-from fairway.domain.quota.charge import full_node, lacking, path_nodes
+from fairway.domain.quota.charge import full_node, lacking, path_nodes, short_of_min
 from fairway.domain.quota.tree import QuotaNode
+from fairway.explain.claims import awaits
+from fairway.queue.preemption.active_jobs import ActiveJobs
+from fairway.queue.preemption.counted_usage import CountedUsage
 from fairway.queue.view import View
 from fairway.queue.waiting.freed_room import FreedRooms
 from fairway.queue.waiting.waiting_job import ROOM, WaitingJob, quota_told, room_reason, steps_aside
@@ -34,6 +37,12 @@ class Standings:
         self._charged: dict[str, int] | None = None
         self._uncounted: list[Add] = []
         self._paths: dict[tuple[str, ...], list[QuotaNode]] = {}
+        view.active.levels.under(view.tree)
+        self._counted = CountedUsage(view.active, self.nodes)
+
+    @property
+    def active(self) -> ActiveJobs:
+        return self.view.active
 
     @property
     def usage(self) -> Mapping[str, int]:
@@ -50,9 +59,12 @@ class Standings:
     def count(self, adds: Iterable[Add]) -> None:
         self._uncounted += adds
 
-    def leave(self, job: Job) -> None:
-        self.gone.add(job.id)
-        self._went_from.add(job.queue)
+    def leave(self, entry: WaitingJob, charged: Iterable[Add]) -> None:
+        """The job goes, and is charged so."""
+        self.gone.add(entry.job.id)
+        self._went_from.add(entry.job.queue)
+        if not entry.spec.evictable:
+            self._counted.gone += charged
 
     def blocking(self, queue: str) -> bool:
         spec = self.view.queues.get(queue)
@@ -71,9 +83,11 @@ class Standings:
         return entry.job.id not in self.gone and not steps_aside(entry)
 
     def leads(self, entry: WaitingJob) -> bool:
-        """In a blocking queue only the head goes, and the next one only when the head has its room."""
+        """In a blocking queue only the head goes, and the next one only when the head has its room. Who has room kept
+        was the head when it claimed that."""
         queue = entry.job.queue
-        if not self.blocking(queue):
+        claim = entry.job.open_claim
+        if not self.blocking(queue) or (claim is not None and claim.cluster):
             return True
         if queue in self._went_from or self.view.queued.flying.get(queue):
             return False
@@ -81,17 +95,36 @@ class Standings:
         return head is None or entry.place <= head.place
 
     def path(self, job: Job) -> list[QuotaNode]:
-        if job.leaf not in self._paths:
-            self._paths[job.leaf] = path_nodes(self.view.tree, job.leaf)
-        return self._paths[job.leaf]
+        return self.nodes(job.leaf)
+
+    def nodes(self, leaf: Sequence[str]) -> list[QuotaNode]:
+        """As the tree has them now."""
+        key = tuple(leaf)
+        if key not in self._paths:
+            self._paths[key] = path_nodes(self.view.tree, key)
+        return self._paths[key]
+
+    def counted(self, entry: WaitingJob) -> Mapping[str, int]:
+        """What counts as used for this job at the nodes of its path."""
+        return self._counted.at(self.path(entry.job), self.usage, entry.request, entry.job.id)
 
     def full(self, entry: WaitingJob) -> str | None:
         """The node of its quota that does not take it; of several the one that was told. None: it fits."""
-        found = full_node(self.path(entry.job), self.usage, entry.request, quota_told(entry.job))
-        return found[0].path if found else None
+        found = full_node(self.path(entry.job), self.counted(entry), entry.request, quota_told(entry.job))
+        if found is not None:
+            return found[0].path
+        short = self.short_of_min_now(entry)
+        return short.field if short is not None else None
 
     def quota(self, entry: WaitingJob) -> Reason | None:
-        return lacking(self.path(entry.job), self.usage, entry.request, quota_told(entry.job))
+        full = lacking(self.path(entry.job), self.counted(entry), entry.request, quota_told(entry.job))
+        return full or self.short_of_min_now(entry)
+
+    def short_of_min_now(self, entry: WaitingJob) -> Reason | None:
+        """Of a job that is never evicted: why it does not go, though it would within the max."""
+        if entry.spec.evictable:
+            return None
+        return short_of_min(self.path(entry.job), self._counted.fixed(entry.job.id), entry.request)
 
     def gates(self, entry: WaitingJob) -> tuple[Reason, ...]:
         """Those that are shut: held, not removed yet, quota, turn, room. A job that is none of the queue's to let go
@@ -104,9 +137,18 @@ class Standings:
         if not stopped and not self.leads(entry):
             text = f"queue {job.queue} lets one job go at a time, in order, and it is not the turn of this one"
             found.append(Reason(Code.BEHIND_HEAD, text))
-        if entry.lacks == ROOM and (room := room_reason(job)) and self.rooms.where(entry) is None:
+        if (leaves := self.awaited(entry)) is not None:
+            found.append(leaves)
+        elif entry.lacks == ROOM and (room := room_reason(job)) and self.rooms.where(entry) is None:
             found.append(room)
         return tuple(found)
+
+    def awaited(self, entry: WaitingJob) -> Reason | None:
+        """Whom it waits for, where room is kept for it that is not free yet."""
+        claim = entry.job.open_claim
+        if claim is None or not claim.cluster or entry.job.id in self.active.ready:
+            return None
+        return awaits(claim)
 
     def reasons(self, entry: WaitingJob) -> tuple[Reason, ...]:
         """The gates; where none is shut, what sent the job back, or that it is about to be tried."""

@@ -10,16 +10,19 @@ from fairway.domain.quota.charge import Share
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.policy_changes import Policies
+from fairway.queue.preemption.active_jobs import ActiveJobs
 from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import FleetMessage, Freed
 
 SERVICE = "queue"
 _Ends = wire.Succeeded | wire.Cancelled | wire.Failed | wire.Lost
-OfJobs = wire.Queue | wire.Reserved | wire.Removed | wire.Cancel | wire.HoldJob | wire.Revised | _Ends
+_OfClaims = wire.Nominated | wire.Unclaimed
+OfJobs = wire.Queue | wire.Reserved | wire.Removed | wire.Cancel | wire.HoldJob | wire.Revised | _OfClaims | _Ends
 # The reason of a turn that only looks whether anybody was forgotten.
 SWEEP = "sweep"
 SWEEP_EVERY_MS = 10_000
+PATIENCE_EVERY_MS = 500
 
 
 class QueueBegins(FleetMessage, frozen=True, kw_only=True, tag="begin"):
@@ -30,18 +33,25 @@ class Sweep(FleetMessage, frozen=True, kw_only=True, tag="sweep"):
     """Local: look whether anybody was forgotten, or stands otherwise than the record says."""
 
 
-Hears = OfJobs | Freed | Changed | QueueBegins | Sweep
+class Patience(FleetMessage, frozen=True, kw_only=True, tag="patience"):
+    """Local: look for whom others may be evicted now, and for claims that have taken too long."""
+
+
+Hears = OfJobs | Freed | Changed | QueueBegins | Sweep | Patience
 
 
 class View(JobRows, Protocol):
-    """`usage` by quota key; `owed` the shares that the messages in hand give back; `room` the last word on each
-    cluster's free room, which `all_known` says is complete; `freed` how often room was freed; `policies` the hub's by
-    title."""
+    """`active` are waiting and charged jobs; `usage` by quota key; `owed` the shares that the messages in hand give
+    back; `room` the last word on each cluster's free room, which `all_known` says is complete; `freed` how often room
+    was freed; `policies` the hub's by title."""
 
     queued: WaitingJobs
-    freed: int
-    all_known: bool
+    active: ActiveJobs
 
+    @property
+    def freed(self) -> int: ...
+    @property
+    def all_known(self) -> bool: ...
     @property
     def usage(self) -> Mapping[str, int]: ...
     @property

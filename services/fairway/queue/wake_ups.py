@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
-from itertools import takewhile
+from itertools import islice, takewhile
 from math import ceil
 
 from msgspec import Struct
 
 from fairway.domain.batch_resources import has_batch
+from fairway.queue.fair_turn import by_share, one_by_one, ordered
 from fairway.queue.metrics.counted_line import Place
 from fairway.queue.order import QueueOrder, Tried
 from fairway.queue.view import SWEEP, SWEEP_EVERY_MS
@@ -88,7 +89,14 @@ def _blocked_at(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     queued = turn.view.queued
     nodes = (None,) if change.leaf is None else change.leaf
     before = change.before
-    for head in sorted((one for node in nodes for one in queued.heads(QUOTA, node)), key=lambda entry: entry.place):
+    heads = sorted((one for node in nodes for one in queued.heads(QUOTA, node)), key=lambda entry: entry.place)
+    if by_share(turn) and before is None:
+        for entry in one_by_one(turn, [queued.group(head) for head in heads]):
+            yield Group((entry,))
+            for then in turn_of(turn, entry.job.queue, change.by):
+                yield from _itself(turn, then)
+        heads = []
+    for head in heads:
         entries = queued.group(head)
         if before is not None:
             if head.place >= before:
@@ -112,10 +120,17 @@ def _of_every_shape(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     most = len(turn.gone) + WAKE_BUDGET
     queued = turn.view.queued
     heads = sorted((*queued.heads(ROOM), *queued.heads(BATCH_ROOM)), key=lambda entry: entry.place)
-    for head in heads if known or change.news is None else [one for one in heads if names(one, change.news.cluster)]:
+    if not known and change.news is not None:
+        heads = [one for one in heads if names(one, change.news.cluster)]
+    fair = by_share(turn)
+    if fair:
+        able = (one for one in heads if not known or turn.rooms.where(one) is not None)
+        heads = ordered(turn, islice(able, WAKE_BUDGET))
+    for head in heads:
         where = "" if not known else turn.rooms.where(head) if len(turn.gone) < most else None
         if where is not None:
-            yield Group(queued.group(head), where, True, SHAPE_TRIES)
+            group = queued.group(head)
+            yield Group(ordered(turn, islice(group, SHAPE_TRIES)) if fair else group, where, True, SHAPE_TRIES)
 
 
 def _itself(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:

@@ -82,7 +82,8 @@ def _report_step(view: Capacity, heard: Heard[object], report: fleet.Report, inf
     report = with_margins(report, percent(falls))
     ledger = view.ledger.get(cluster, {})
     after, rows = _merged(before, report, ledger)
-    keys = _attempts(rows, before) | _planned_on({node.name for node in rows if node.name not in before}, ledger)
+    planned = _planned_on({node.name for node in rows if node.name not in before}, ledger)
+    keys = _attempts(rows, before) | planned
     keys |= set(ledger) if report.full else set()
     changed = {
         write.key: write for write in node_writes(view, cluster, after, {key: ledger.get(key) for key in sorted(keys)})
@@ -92,6 +93,7 @@ def _report_step(view: Capacity, heard: Heard[object], report: fleet.Report, inf
     gone = [name for name in before if name not in after]
     table = decision.nodes(cluster)
     writes = [Put(table, name, None, expect=view.row_revs.get((table, name))) for name in gone]
+    writes += _unchanged(view, cluster, planned)
     seen_at = _seen_at(heard, now)
     fresh = _cluster_info(report, msgspec.structs.replace(size, falls=falls), seen_at)
     rev = view.row_revs.get((decision.CLUSTERS, cluster), 0)
@@ -158,6 +160,14 @@ def _attempts(rows: Iterable[Node], before: Mapping[str, Node]) -> set[str]:
         old = before.get(node.name)
         keys.update(node.attempts, old.attempts if old else ())
     return keys
+
+
+def _unchanged(view: Capacity, cluster: str, keys: Iterable[str]) -> list[Put]:
+    """Guards for rows that are made anew: whoever drops one of these reservations meanwhile has no row to take it off,
+    and it would stay in the new one for ever."""
+    table = decision.ledger(cluster)
+    revs = {key: view.row_revs.get((table, key), 1) for key in sorted(keys)}
+    return [Put(table, key, view.ledger[cluster][key], rev, expect=rev) for key, rev in revs.items()]
 
 
 def _planned_on(names: Set[str], ledger: Mapping[str, Hold]) -> set[str]:

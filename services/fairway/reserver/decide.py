@@ -6,21 +6,25 @@ from fairway.domain.attempts.retry import go_back
 from fairway.domain.decision import NOTHING, Add, Decision, Heard, Put, Step
 from fairway.domain.events import Teller, current
 from fairway.domain.job import Job, State
+from fairway.domain.preemption.claim import hold_key
 from fairway.domain.reservations import Hold
 from fairway.placement.fit import Plan
 from fairway.placement.recheck import recheck
 from fairway.reserver.capacity import ask_the_silent, forget_the_left, release, take_report
+from fairway.reserver.evict import evict
+from fairway.reserver.expiry import HOLD_MS, expired
+from fairway.reserver.kept_room import claim_dropped, drop_claim, of_claim
 from fairway.reserver.reservation_way import hold_of
 from fairway.reserver.view import Expire, ReserverBegins, View
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
+from fairway.wire.preemption.evictions import Evict
 from fairway.wire.reasons import Code, Reason
 
 SERVICE = "reserver"
-# Longer than a propagator needs to apply a manifest, shorter than an operator's patience.
-HOLD_MS = 60_000
-OfJobs = wire.Placed | wire.Succeeded | wire.Failed | wire.Lost | wire.Cancelled | wire.Removed
-Hears = OfJobs | fleet.Report | Expire | ReserverBegins
+_Ends = wire.Succeeded | wire.Failed | wire.Lost | wire.Cancelled | wire.Removed
+OfJobs = wire.Placed | wire.Unclaimed | _Ends
+Hears = OfJobs | Evict | fleet.Report | Expire | ReserverBegins
 
 
 def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
@@ -28,6 +32,10 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     match message:
         case wire.Placed():
             return _reserve(view, heard, message, now)
+        case Evict():
+            return evict(view, heard, message, now)
+        case wire.Unclaimed():
+            return drop_claim(view, heard, hold_key(message.job, message.attempt, message.claim), now)
         case fleet.Report():
             return take_report(view, heard, message, now)
         case wire.Removed():
@@ -37,7 +45,7 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
         case wire.Failed() | wire.Lost() if message.final:
             return release(view, heard, message.cluster, f"{message.job}/{message.attempt}", now)
         case Expire():
-            return Decision((*_expire(view, heard, now).steps, *forget_the_left(view, heard, now).steps))
+            return Decision((*expired(view, heard, now), *forget_the_left(view, heard, now).steps))
         case ReserverBegins():
             return ask_the_silent(view, heard)
     return NOTHING
@@ -67,7 +75,7 @@ def _reserve(view: View, heard: Heard[object], message: wire.Placed, now: int) -
         return _back(view, job, teller, Reason(Code.CAPACITY_STALE, text))
     if cluster.info.cordoned:
         return _back(view, job, teller, Reason(Code.CORDONED, f"{cluster.name} was cordoned meanwhile"))
-    plan = recheck(cluster, job.spec.workload, message.slots)
+    plan = recheck(of_claim(view, job, message) or cluster, job.spec.workload, message.slots)
     if not isinstance(plan, Plan):
         why = Reason(Code.ROOM_TAKEN, f"{cluster.name}: the room was taken meanwhile; {plan.text}")
         return _back(view, job, teller, why)
@@ -86,18 +94,12 @@ def _held(view: View, job: Job, teller: Teller, plan: Plan, now: int) -> Step:
     way = hold_of(view.clusters[job.cluster].info, job.spec)
     teller.say(wire.Reserved, cluster=job.cluster, slots=plan.slots, expires_at=now + HOLD_MS, hold=way)
     hold = Hold.of(job, plan.slots, now + HOLD_MS)
-    writes = [Put(decision.ledger(job.cluster), job.key, hold, expect=0)]
-    return teller.step(*writes, *view.node_writes(job.cluster, {job.key: hold}))
-
-
-def _expire(view: View, heard: Heard[object], now: int) -> Decision:
-    """A reservation whose job was not dispatched in time: recalled, so that a late apply is undone first."""
-    steps = []
-    for job in list(view.jobs.values()):
-        hold = view.ledger.get(job.cluster, {}).get(job.key)
-        if hold is None or job.state is not State.RESERVED or hold.expires_at > now or job.removing:
-            continue
-        text = f"reserved in {job.cluster} for {HOLD_MS // 1000} s and not dispatched"
-        why = Reason(Code.RESERVATION_EXPIRED, text, remedy="look at the propagator and that cluster's API")
-        steps.append(Teller(view, SERVICE, heard, now, job.id).say(wire.Recall, cluster=job.cluster, why=why).step())
-    return Decision(tuple(steps))
+    cluster, key, dropped = claim_dropped(view, job)
+    changed: dict[str, Hold | None] = {job.key: hold}
+    others = []
+    if key and cluster == job.cluster:
+        changed[key] = None
+    elif key:
+        others = view.node_writes(cluster, {key: None})
+    writes = [Put(decision.ledger(job.cluster), job.key, hold, expect=0), *dropped]
+    return teller.step(*writes, *view.node_writes(job.cluster, changed), *others)

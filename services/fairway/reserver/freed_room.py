@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Say, Step
 from fairway.domain.events import message_id
+from fairway.domain.preemption.claim import is_claims
 from fairway.domain.reservations import left_on
 from fairway.domain.resources import Resources
 from fairway.reserver.node_rows import Capacity
@@ -38,6 +39,27 @@ def _labels(view: Capacity, step: Step, cluster: str) -> dict[str, str]:
     return view.clusters[cluster].info.labels if cluster in view.clusters else {}
 
 
+def _ready(view: Capacity, step: Step, cluster: str, nodes: Mapping[str, Node]) -> tuple[str, ...]:
+    """The jobs for whose claims room is kept there, all of which is free with this step."""
+    kept = dict(view.claims.get(cluster, {}))
+    for write in step.writes:
+        if isinstance(write, Put) and write.table == decision.ledger(cluster) and is_claims(write.key):
+            kept[write.key] = write.value
+    return tuple(
+        key.partition("/")[0]
+        for key, hold in sorted(kept.items())
+        if hold is not None and all(_free_for(key, nodes.get(slot.node)) for slot in hold.slots)
+    )
+
+
+def _free_for(key: str, node: Node | None) -> bool:
+    """Whether nobody else has anything of what is kept there."""
+    if node is None or key not in node.holds:
+        return False
+    left = left_on(node)
+    return all(left.get(name, 0) >= 0 for name, amount in node.holds[key].items() if amount)
+
+
 def with_freed(view: Capacity, step: Step, heard: Heard[object], cluster: str, now: int) -> Step:
     """The step, counted and told as one that makes room."""
     nodes = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
@@ -55,7 +77,8 @@ def with_freed(view: Capacity, step: Step, heard: Heard[object], cluster: str, n
             largest[name] = max(largest.get(name, 0), amount)
     count = view.freed.get(cluster, 0) + 1
     labels = _labels(view, step, cluster)
-    freed = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count, labels=labels)
+    ready = _ready(view, step, cluster, nodes)
+    freed = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count, labels=labels, ready=ready)
     name = message_id("reserver", heard.id, "freed", cluster)
     say = Say(name, subjects.cluster("freed", cluster), freed)
     return Step((*step.writes, Add(decision.FREED, cluster, 1)), (*step.events, say))

@@ -15,10 +15,12 @@ from fairway.wire.capacity import Node
 
 
 class Capacity(Protocol):
-    """`members` are the clusters of the fleet by name, reported or not."""
+    """`members` are the clusters of the fleet by name, reported or not. Of the `ledger`, `claims` are what is kept for
+    claims."""
 
     clusters: Fleet
     ledger: dict[str, dict[str, Hold]]
+    claims: dict[str, dict[str, Hold]]
     row_revs: dict[tuple[str, str], int]
     freed: Mapping[str, int]
 

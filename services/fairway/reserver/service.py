@@ -9,6 +9,7 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import Call, Heard, Outcome, Put
 from fairway.domain.job import State
+from fairway.domain.preemption.claim import is_claims
 from fairway.domain.reservations import Hold
 from fairway.reserver.decide import SERVICE, Hears, OfJobs, decide
 from fairway.reserver.node_rows import node_writes
@@ -16,13 +17,15 @@ from fairway.reserver.room_totals import RoomTotals
 from fairway.reserver.view import Expire, ReserverBegins
 from fairway.runtime.metrics.accumulators import Sample
 from fairway.runtime.ports import Bus, ReadRows, Row, Unreachable, Wanted
-from fairway.runtime.record.senders import place_of, place_of_cluster
+from fairway.runtime.record.senders import place_of, place_of_cluster, place_of_relief
 from fairway.runtime.service import Consumer, Remembered, Service
 from fairway.runtime.views.clusters import FleetMemory
 from fairway.runtime.views.members import Facts
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, flow, subjects
 from fairway.wire import jobs as wire
+from fairway.wire.preemption.evictions import Evict
+from fairway.wire.preemption.evictions import Message as RelieveOrEvict
 
 _EXPIRE_EVERY_MS = 2_000
 # Whoever begins knows only that all of these were reserved once: so many are looked at with one tick.
@@ -63,6 +66,9 @@ class ReserverMemory(FleetMemory):
             due = (key for key, until in self._expiring.items() if until <= now)
             for key in islice(due, _PIECE):
                 wanted.add(decision.JOBS, key.partition("/")[0])
+        victims = (one for said in heard if isinstance(said.message, Evict) for one in said.message.victims)
+        for victim in victims:
+            wanted.add(decision.JOBS, victim.job)
         return wanted
 
     def take(self, found: ReadRows, heard: Sequence[Heard[object]], now: int) -> None:
@@ -80,7 +86,7 @@ class ReserverMemory(FleetMemory):
         kind, _, cluster = table.partition("/")
         if kind == "ledger" and row is not None:
             hold = self.ledger[cluster][key]
-            if hold.expires_at:
+            if hold.expires_at and not is_claims(key):
                 self._expiring[key] = hold.expires_at
         elif kind == "ledger":
             self._expiring.pop(key, None)
@@ -117,6 +123,10 @@ def service(bus: Bus, catalog: Catalog) -> Service[ReserverMemory, Hears]:
         *flow.consumer(f"{SERVICE}-reports"), msgspec.json.Decoder(fleet.Report), place_of_cluster
     )
 
+    evictions: Consumer[Evict] = Consumer(
+        *flow.consumer(f"{SERVICE}-relief"), msgspec.json.Decoder(RelieveOrEvict), place_of_relief
+    )
+
     async def act(call: Call) -> Outcome:
         try:
             await bus.tell(subjects.resync(call.cluster))
@@ -126,7 +136,7 @@ def service(bus: Bus, catalog: Catalog) -> Service[ReserverMemory, Hears]:
 
     return Service(
         SERVICE,
-        (jobs, reports),
+        (jobs, reports, evictions),
         decide,
         lambda: ReserverMemory(catalog),
         act=act,

@@ -10,6 +10,7 @@ from fairway.domain.job import Job
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.policy import Placement
+from fairway.wire.preemption.claims import Cause
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet, Workload
 
@@ -119,11 +120,39 @@ def running(cluster: str = "c1", **more: Any) -> Life:
 def failing(life: Life, after: int = 60 * S) -> Life:
     """The attempt fails and the job goes back to its queue, its remains not yet removed."""
     why = Reason(Code.JOB_FAILED, "exit code 137")
-    life.then(wire.Failed, cluster=life.now.cluster, why=why, after=after)
-    life.then(wire.Recall, cluster=life.now.cluster, why=why, after=0)
-    note = Reason(Code.WAITING_FOR_REMOVAL, "attempt 1 in c1 ended: exit code 137; it is being removed there")
+    cluster = life.now.cluster
+    return returning(life.then(wire.Failed, cluster=cluster, why=why, after=after), cluster, why)
+
+
+RECLAIMED = Reason(
+    Code.RECLAIMED, "its room is for a job of quota root/b that is within its guaranteed share (claim-7f3a)"
+)
+
+
+def evicting(life: Life, why: Reason = RECLAIMED, after: int = 60 * S) -> Life:
+    """The attempt makes room for a job of another leaf, and the job goes back to its queue."""
+    cluster = life.now.cluster
+    right = Cause.RECLAIM if why.code is Code.RECLAIMED else Cause.PREEMPTION
+    both = {"leaf": "root/b", "level": 2, "priority": 100, "own_priority": 10}
+    life.then(wire.Evicted, cluster=cluster, why=why, claim="claim-7f3a", right=right, after=after, **both)
+    return returning(life, cluster, why)
+
+
+def returning(life: Life, cluster: str, why: Reason) -> Life:
+    number = life.now.attempt
+    note = Reason(
+        Code.WAITING_FOR_REMOVAL, f"attempt {number} in {cluster} ended: {why.text}; it is being removed there"
+    )
     where = {"queue": "gold", "leaf": ("root", "root/a"), "enqueued_at": T0 + S}
-    return life.then(wire.Queue, attempt=life.now.attempt + 1, why=note, after=0, **where)
+    life.then(wire.Recall, cluster=cluster, why=why, after=0)
+    return life.then(wire.Queue, attempt=number + 1, why=note, after=0, **where)
+
+
+def nominated(life: Life, victims: int = 3, cluster: str = "c1") -> Life:
+    """It claims room, and that room is kept for it."""
+    claim = {"claim": 1, "causes": (Cause.RECLAIM,), "level": 2, "guarantor": "root/a", "until": life.at + 31 * S}
+    life.then(wire.Claimed, **claim)
+    return life.then(wire.Nominated, claim=1, cluster=cluster, slots=SLOTS, victims=victims, until=life.at + 180 * S)
 
 
 def back(life: Life, code: Code, text: str, *verdicts: wire.Verdict) -> Life:

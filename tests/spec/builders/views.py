@@ -15,6 +15,7 @@ from fairway.domain.tenancy.profile import Tenancy
 from fairway.inbound.put_off import Key, PutOff
 from fairway.placement.cluster import ClusterView
 from fairway.placement.scores import Weights
+from fairway.queue.preemption.active_jobs import ActiveJobs
 from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.reserver.node_rows import node_writes
 from fairway.runtime.views.members import Facts
@@ -54,12 +55,15 @@ class Given:
     all_known: bool = True
     freed: Any = 0
     queued: WaitingJobs = field(default_factory=WaitingJobs)
+    active: ActiveJobs = field(default_factory=ActiveJobs)
     clusters: dict[str, ClusterView] = field(default_factory=dict)
+    going: dict[str, int] = field(default_factory=dict)
     version: int = 9
     stale_after: int = 30_000
     weights: Weights = field(default_factory=Weights)
     alongside: int = 32
     ledger: dict[str, dict[str, Hold]] = field(default_factory=dict)
+    claims: dict[str, dict[str, Hold]] = field(default_factory=dict)
     row_revs: dict[tuple[str, str], int] = field(default_factory=dict)
     members: tuple[str, ...] = ()
     facts: dict[str, Facts] = field(default_factory=dict)
@@ -92,6 +96,7 @@ def of(*lives: Life, **more: Any) -> Given:
         view.jobs[life.name] = life.now
         view.revs[life.name] = life.now.rev
         view.queued.put(life.now)
+        view.active.put(life.now)
     return view
 
 

@@ -5,6 +5,7 @@ import pytest
 from fairway.domain.fold import fold
 from fairway.domain.job import MOVES, IllegalMove, State
 from fairway.wire import jobs as wire
+from fairway.wire.preemption.claims import Cause
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import SLOTS, Life, admitted, dequeued, dispatched, placed, queued, reserved, running
 
@@ -34,23 +35,27 @@ FIELDS = {
     wire.Reserved: {"cluster": "c1", "slots": SLOTS, "expires_at": 1},
     **{kind: {"cluster": "c1"} for kind in (wire.Dispatched, wire.Running, wire.Succeeded, wire.Removed)},
     **{kind: {"cluster": "c1", "why": WHY} for kind in (wire.Failed, wire.Lost, wire.Recall)},
+    wire.Evicted: {"cluster": "c1", "why": WHY, "claim": "claim-1", "right": Cause.RECLAIM},
+    wire.Claimed: {"claim": 1, "causes": (Cause.RECLAIM,), "until": 1},
+    wire.Nominated: {"claim": 1, "cluster": "c1", "slots": SLOTS, "victims": 1, "until": 1},
+    wire.Unclaimed: {"claim": 1, "why": WHY},
 }
 KINDS = (wire.Admitted, *MOVES)
 
 TABLE = """
-             admitted queue    blocked  amended  held     dequeued placed   reserved dispatch running  succeede failed   lost     rejected recall   removed  cancelle
-admitted     .        queued   .        .        =        .        .        .        .        .        .        .        .        rejected .        =        .
-queued       .        .        =        =        =        dequeued .        .        .        .        .        .        .        .        =        =        cancelle
-dequeued     .        queued   .        .        =        .        placed   .        .        .        .        .        .        .        =        =        .
-placed       .        queued   .        .        =        .        .        reserved .        .        .        .        .        .        =        =        .
-reserved     .        queued   .        .        =        .        .        .        dispatch .        .        returnin returnin .        =        =        cancelle
-dispatched   .        .        .        =        =        .        .        .        =        running  succeede returnin returnin .        =        =        cancelle
-running      .        .        .        =        =        .        .        .        =        .        succeede returnin returnin .        =        =        cancelle
-returning    .        queued   .        .        =        .        .        .        .        .        .        .        .        .        =        =        .
-succeeded    .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
-failed       .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
-cancelled    .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
-rejected     .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
+             admitted queue    blocked  amended  held     dequeued placed   reserved dispatch running  succeede failed   lost     evicted  claimed  nominate unclaime rejected recall   removed  cancelle
+admitted     .        queued   .        .        =        .        .        .        .        .        .        .        .        .        .        .        .        rejected .        =        .
+queued       .        .        =        =        =        dequeued .        .        .        .        .        .        .        .        =        =        =        .        =        =        cancelle
+dequeued     .        queued   .        .        =        .        placed   .        .        .        .        .        .        .        .        .        =        .        =        =        .
+placed       .        queued   .        .        =        .        .        reserved .        .        .        .        .        .        .        .        =        .        =        =        .
+reserved     .        queued   .        .        =        .        .        .        dispatch .        .        returnin returnin returnin .        .        .        .        =        =        cancelle
+dispatched   .        .        .        =        =        .        .        .        =        running  succeede returnin returnin returnin .        .        .        .        =        =        cancelle
+running      .        .        .        =        =        .        .        .        =        .        succeede returnin returnin returnin .        .        .        .        =        =        cancelle
+returning    .        queued   .        .        =        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
+succeeded    .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
+failed       .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
+cancelled    .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
+rejected     .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        .        =        =        .
 """.strip("\n")  # noqa: E501 - a table is not cut
 
 

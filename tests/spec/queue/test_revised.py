@@ -112,6 +112,12 @@ def test_in_a_blocking_queue_the_head_is_who_has_the_highest_priority_then(lower
 
 REFUSED: dict[str, tuple[Callable[[], Life], dict[str, Any], dict[str, Any], Code]] = {
     "its leaf can never hold it": (lambda: waiting("a"), {"tree": TWO}, {"gpus": 9}, Code.EXCEEDS_MAX_QUOTA),
+    "it may not be evicted now, and its leaf guarantees it nothing": (
+        lambda: waiting("a"),
+        {"tree": TWO},
+        {"evictable": False},
+        Code.EXCEEDS_MIN_QUOTA,
+    ),
     "its label names no leaf": (
         lambda: waiting("a"),
         {"tree": TWO},

@@ -7,8 +7,8 @@ from fairway.domain.batch_resources import batch_pod_sets
 from fairway.wire.reasons import Code
 from fairway.wire.workload import Workload
 
-# An attempt that ended so was never applied, or was taken back by its owner: it spends nothing of the attempts that its
-# policy allows.
+# An attempt that ended so was never applied, was taken back by its owner, or made room for others: it spends nothing of
+# the attempts that its policy allows.
 UNSPENT = frozenset(
     {
         Code.RESERVATION_EXPIRED,
@@ -16,6 +16,8 @@ UNSPENT = frozenset(
         Code.WEBHOOK_FAILED,
         Code.NAMESPACE_TERMINATING,
         Code.SUSPENDED,
+        Code.RECLAIMED,
+        Code.PREEMPTED,
     }
 )
 # So does one whose batch resources became less under it, as often as this: a job that starts nowhere ends at last.
@@ -30,8 +32,8 @@ _FIRST_MS = 2_000
 def avoided_for(code: Code, avoid: int, before: int) -> int:
     """Milliseconds. `avoid` is what the policy says for failures; `before` how often an attempt of this job has ended
     so in the member. It may know of something that its agent does not see, and is not asked in vain for ever."""
-    if code in (Code.RESERVATION_EXPIRED, Code.SUSPENDED):
-        return 0  # the reservation was lost, nobody dispatched it, or its owner holds it: nothing against the cluster
+    if code in (Code.RESERVATION_EXPIRED, Code.SUSPENDED, Code.RECLAIMED, Code.PREEMPTED):
+        return 0  # the reservation was lost, nobody dispatched it, its owner holds it, or others go first there
     if code is Code.BATCH_SHRUNK:
         return _SHRUNK_AVOID_MS
     if code in _PASSING:

@@ -1,5 +1,7 @@
 """What follows a failed attempt: another one elsewhere, or the end."""
 
+from typing import Any
+
 from fairway.domain.attempts.cluster_avoidance import MOST_SHRUNK, UNSPENT
 from fairway.domain.events import Teller
 from fairway.domain.job import Job
@@ -52,11 +54,12 @@ def batch_shrunk(teller: Teller, why: Reason) -> Teller:
     return end(teller, wire.Lost, why)
 
 
-def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason) -> Teller:
-    """The present attempt is over and another one follows, whatever the number: for what was never begun."""
+def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason, **more: Any) -> Teller:
+    """The present attempt is over and another one follows, whatever the number: for what was never begun, or has to
+    make room. `more` are fields of the message that says so."""
     job = teller.job
     assert job is not None, "only a known job can be tried again"
-    teller.say(kind, cluster=job.cluster, why=why)
+    teller.say(kind, cluster=job.cluster, why=why, **more)
     return _recalled(teller, job, why)
 
 

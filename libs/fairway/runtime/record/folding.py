@@ -7,7 +7,8 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.events import name_key, row_of
 from fairway.domain.fold import fold
-from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job
+from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, State
+from fairway.domain.preemption.claim import hold_key
 from fairway.domain.quota.charge import Share
 from fairway.domain.reservations import Hold
 from fairway.domain.text.decoding import decoder
@@ -155,6 +156,10 @@ class Folding:
         return self._jobs
 
 
+# Until its own room is held, the job has what is kept for its claim.
+_CLAIMS = (State.QUEUED, State.DEQUEUED, State.PLACED)
+
+
 def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Working:
     """What the store holds of these jobs; the use of quota is added to `quota`."""
     working = Working(rows={}, quota={} if quota is None else quota)
@@ -177,6 +182,9 @@ def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Wo
             tried = job.attempts[-1]
             hold = Hold.of(job, tried.slots, job.held_until)
             working.put(decision.ledger(tried.cluster), f"{job.id}/{tried.number}", hold)
+        if (claim := job.open_claim) is not None and claim.cluster and job.state in _CLAIMS:
+            key = hold_key(job.id, job.attempt, claim.number)
+            working.put(decision.ledger(claim.cluster), key, Hold.of(job, claim.slots, claim.until))
     return working
 
 

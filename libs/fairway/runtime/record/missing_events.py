@@ -15,7 +15,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.jobs import JobMessage
 
 # What is said of a waiting job, and not where it waits.
-_OF_WAITING = (wire.Blocked, wire.Amended, wire.Recall)
+_OF_WAITING = (wire.Blocked, wire.Amended, wire.Recall, wire.Claimed, wire.Nominated, wire.Unclaimed)
 _InCluster = wire.Reserved | wire.Dispatched | wire.Running | wire.Succeeded | wire.Failed | wire.Lost | wire.Amended
 
 

@@ -14,6 +14,7 @@ from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Freed, Report, Stranded
+from fairway.wire.preemption.evictions import Evict, Relieve
 from fairway.wire.reasons import Code, Reason
 
 _decode = decoder(wire.Message)
@@ -28,6 +29,11 @@ def place_of(message: JobMessage) -> str:
 def place_of_cluster(message: Report | Freed | Stranded) -> str:
     """The subject that a message on a cluster must have come on."""
     return subjects.cluster(message.verb, message.cluster)
+
+
+def place_of_relief(message: Relieve | Evict) -> str:
+    """The subject that a message on evictions must have come on."""
+    return subjects.relief(message.verb)
 
 
 def in_place(subject: str, message: JobMessage) -> bool:

@@ -8,6 +8,7 @@ import msgspec
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Put, Step
 from fairway.domain.job import Job, State
+from fairway.domain.preemption.claim import is_claims
 from fairway.domain.reservations import Hold
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
@@ -39,7 +40,7 @@ _TAKEN_UP_MS = 100
 
 class FleetMemory(JobsMemory[object]):
     """Jobs, and every cluster as the store has it, followed by change; the `assumed` placements are laid over it: those
-    in flight, by key, the oldest first."""
+    in flight, by key, the oldest first. Of the `ledger`, `claims` are what is kept for claims."""
 
     follow: tuple[str, ...] = ("",)
 
@@ -48,6 +49,7 @@ class FleetMemory(JobsMemory[object]):
         prepare()
         self.clusters = Fleet()
         self.ledger: dict[str, dict[str, Hold]] = {}
+        self.claims: dict[str, dict[str, Hold]] = {}
         self.row_revs: dict[tuple[str, str], int] = {}
         self.version = 0
         self.freed: Mapping[str, int] = {}
@@ -58,6 +60,7 @@ class FleetMemory(JobsMemory[object]):
         super().begin()
         self.clusters.clear()
         self.ledger.clear()
+        self.claims.clear()
         self.row_revs.clear()
         self.version = 0
         self.assumed.clear()
@@ -123,7 +126,13 @@ class FleetMemory(JobsMemory[object]):
     def _set_hold(self, cluster: str, key: str, hold: Hold | None) -> None:
         """A hold that came, or came and went between two looks: either way the placement is no longer in flight."""
         self._release(key)
-        holds = self.ledger.setdefault(cluster, {})
+        self._lay(self.ledger, cluster, key, hold)
+        if is_claims(key):
+            self._lay(self.claims, cluster, key, hold)
+
+    @staticmethod
+    def _lay(ledger: dict[str, dict[str, Hold]], cluster: str, key: str, hold: Hold | None) -> None:
+        holds = ledger.setdefault(cluster, {})
         if hold is None:
             holds.pop(key, None)
         else:

@@ -18,6 +18,7 @@ from fairway.runtime.views import row_cache
 from fairway.wire import views
 from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Configured
+from fairway.wire.preemption.evictions import ReliefMessage
 
 _encode = msgspec.json.Encoder().encode
 # Rows that were written here and may come back; more are forgotten, and told by their bytes.
@@ -107,9 +108,7 @@ class EntryWriter:
     def pass_over(self, kept: Kept) -> None:
         """It is not written down."""
         if isinstance(kept, WantsAsked):
-            self.highest = max(
-                self.highest, *(one.sequence for one in kept.heard if isinstance(one.message, JobMessage)), 0
-            )
+            self.highest = max(self.highest, *(one.sequence for one in kept.heard if _in_record(one.message)), 0)
 
     def _heard(self, kept: WantsAsked) -> views.HeardBatch:
         """In one pass, for there are many."""
@@ -122,7 +121,7 @@ class EntryWriter:
         for at, one in enumerate(kept.heard):
             place = 0
             if isinstance(one.message, JobMessage):
-                place = one.sequence
+                place = one.sequence if _in_record(one.message) else 0
                 if one.message.job:  # one that is not admitted yet has none
                     batch.names.append(one.message.job)
             places.append(place)
@@ -199,6 +198,10 @@ class EntryWriter:
         """The revision alone does not tell: that of a row which was deleted and is there again begins anew."""
         rev, value = self._known.pop((table, key), (0, None))
         return rev == row.rev and row_cache.says(table, key, row.data, value)
+
+
+def _in_record(message: object) -> bool:
+    return isinstance(message, JobMessage) and not isinstance(message, ReliefMessage)
 
 
 def _in_order(jobs: Mapping[str, Row], names: Sequence[str]) -> tuple[tuple[str, ...] | None, Collection[Row | None]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from fairway.domain.quota.charge import quota_key
 from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
 from fairway.domain.resources import unit
+from fairway.queue.preemption.active_jobs import ActiveJobs
 from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.runtime.metrics.accumulators import Sample
 from fairway.runtime.metrics.label_values import SettingsNames
@@ -51,3 +52,8 @@ def of_quota(tree: QuotaNode | None, usage: Mapping[str, int]) -> Iterator[Sampl
 def _amount(what: str, node: QuotaNode, resource: str, amount: int) -> Sample:
     name, size = unit(resource)
     return f"fairway_quota_{what}", (node.path, resource, name), amount / size
+
+
+def of_claims(active: ActiveJobs) -> Iterator[Sample]:
+    yield "fairway_claims_open", (), len(active.claims)
+    yield "fairway_evictions_most", (), max(active.evictions.values(), default=0)

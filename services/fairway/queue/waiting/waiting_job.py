@@ -85,6 +85,11 @@ def _entry(job: Job, place: Place, spec: JobSpec, lacks: str) -> WaitingJob:
     return WaitingJob(job, place, spec, asks, lacks, ("", ""), ({}, {}), avoid)
 
 
+def for_room(entry: WaitingJob) -> WaitingJob:
+    """The same job, whatever it lacks, by the room that it needs."""
+    return _entry(entry.job, entry.place, entry.spec, ROOM)
+
+
 def room_reason(job: Job) -> Reason | None:
     """What the scheduler has said last, when it had no room for the job."""
     return next((one for one in job.waits_for if one.code in _NO_ROOM), None)
@@ -107,13 +112,15 @@ def lacks_of(job: Job) -> str:
     return QUOTA if Code.WAITING_FOR_QUOTA in codes and Code.BEHIND_HEAD not in codes else NOTHING_YET
 
 
+def hopeless(job: Job) -> bool:
+    """No cluster of the fleet can ever hold it, as the scheduler found last."""
+    return lacks_of(job) == ROOM and (room := room_reason(job)) is not None and room.code in _HOPELESS
+
+
 def steps_aside(entry: WaitingJob) -> bool:
     """In a blocking queue it does not stand in the way of those behind it: it is held, its last attempt is still being
     removed, or no cluster of the fleet can ever hold it."""
-    if entry.lacks in (HELD, REMOVAL):
-        return True
-    room = room_reason(entry.job) if entry.lacks == ROOM else None
-    return room is not None and room.code in _HOPELESS
+    return entry.lacks in (HELD, REMOVAL) or hopeless(entry.job)
 
 
 def retry_at(job: Job) -> int:

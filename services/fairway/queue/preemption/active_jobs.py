@@ -1,0 +1,180 @@
+"""Every active job by its leaf: who waits, who is charged, and within whose guaranteed share each is.
+
+Made from rows alone, like the waiting jobs: a job is put as its row says.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from msgspec import Struct
+from sortedcontainers import SortedList
+
+from fairway.domain.job import STARTED, Job, State
+from fairway.domain.preemption.claim import Claim
+from fairway.domain.preemption.levels import ActiveJob
+from fairway.domain.quota.charge import quota_key, request
+from fairway.domain.resources import Resources
+from fairway.queue.preemption.kept_levels import KeptLevels, Place, add_to, take_from
+from fairway.queue.waiting.waiting_job import hopeless
+from fairway.wire.reasons import Code
+
+# Where an attempt can be ended: it has its room, and nobody has asked for it back.
+_EVICTABLE = (State.RESERVED, *STARTED)
+_EVICTED = (Code.RECLAIMED, Code.PREEMPTED)
+
+
+class Active(Struct, frozen=True):
+    """An active job as evictions see it: its leaf's `path`, and of its attempt where it is (`cluster`, empty: nowhere
+    yet) and since when. `fixed`: it is never evicted; `leaving`: this attempt is on its way out. `evicted` is how often
+    it had to go for higher priority, `evictions` how often in all; `claim` is open."""
+
+    job: ActiveJob
+    path: tuple[str, ...]
+    waits: bool
+    fixed: bool = False
+    cluster: str = ""
+    attempt: int = 0
+    since: int = 0
+    leaving: bool = False
+    evicted: int = 0
+    claim: Claim | None = None
+    evictions: int = 0
+
+
+def active_of(job: Job, known: Resources | None = None) -> Active | None:
+    """`known` is what a waiting job asks for, where it was worked out. None: it is none of the active, waiting or
+    charged; who is held or never fits anywhere has no level."""
+    found = _active_of(job, known)
+    often = sum([one.why is not None and one.why.code in _EVICTED for one in job.attempts]) if job.attempts else 0
+    return msgspec.structs.replace(found, evictions=often) if found is not None and often else found
+
+
+def _active_of(job: Job, known: Resources | None) -> Active | None:
+    if job.spec is None or job.ended or job.state is State.ADMITTED:
+        return None
+    waits = job.state is State.QUEUED
+    if waits and (job.held or job.cancelling or hopeless(job)):
+        return None
+    leaf = job.leaf[-1] if job.leaf else ""
+    asks = (known or request(job.spec.workload)) if waits else job.charge
+    found = ActiveJob(job.id, leaf, job.spec.priority, job.enqueued_at, asks)
+    fixed = not job.spec.evictable
+    if waits:
+        # An attempt that is being removed still has its room.
+        leaving = job.attempts[-1] if job.removing and job.attempts else None
+        if leaving is None or (leaving.cluster, leaving.number) != (job.removing, job.recalled):
+            return Active(found, job.leaf, waits, fixed, claim=job.open_claim)
+        place = (leaving.cluster, leaving.number, leaving.started_at)
+        return Active(found, job.leaf, waits, fixed, *place, leaving=True, claim=job.open_claim)
+    if job.state not in _EVICTABLE or job.removing or job.cancelling or job.held or not job.attempts:
+        return Active(found, job.leaf, waits, fixed)
+    evicted = sum(one.why is not None and one.why.code is Code.PREEMPTED for one in job.attempts)
+    newest = job.attempts[-1]
+    return Active(found, job.leaf, waits, fixed, job.cluster, job.attempt, newest.started_at, evicted=evicted)
+
+
+class ActiveJobs:
+    """By leaf: who has an attempt in a cluster (`placed`: the lowest priority first, of one the newest), and who waits
+    (`waiting`). `claims` are jobs whose claim is open, `ready` those of them whose room is free, `leaving` those whose
+    last attempt is on its way out, and `fixed` is what jobs use that are never evicted, by quota key. `evictions` are
+    those of jobs that were ever evicted, `until` is when open claims end, also of jobs that are held or never fit."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Active] = {}
+        self.levels = KeptLevels()
+        self.placed: dict[str, SortedList[Place]] = {}
+        self.waiting: dict[str, SortedList[Place]] = {}
+        self.claims: dict[str, None] = {}
+        self.ready: dict[str, None] = {}
+        self.leaving: dict[str, None] = {}
+        self.fixed: dict[str, int] = {}
+        self.evictions: dict[str, int] = {}
+        self.until: dict[str, int] = {}
+
+    def put(self, job: Job, asks: Resources | None = None) -> None:
+        """`asks` is what a waiting job asks for, where it is known. What of it stays as it was, as nearly always while
+        it goes its way, is not worked out anew."""
+        now = active_of(job, asks)
+        old = self.entries.get(job.id)
+        claim = job.open_claim if job.state is State.QUEUED else None
+        if claim is not None:
+            self.until[job.id] = claim.until
+        elif self.until:
+            self.until.pop(job.id, None)
+        if old == now:
+            return
+        same = old is not None and now is not None and old.job == now.job and old.path == now.path
+        if old is not None:
+            self._leave(old, same)
+        if now is not None:
+            self._enter(now, same)
+
+    def recall(self, table: str, name: str, data: bytes) -> None:
+        """A part of what was remembered."""
+        if table == "ready":
+            self.ready[name] = None
+        else:
+            self.keep(msgspec.json.decode(data, type=Active))
+
+    def keep(self, now: Active) -> None:
+        self._enter(now, same=False)
+
+    def _enter(self, now: Active, same: bool) -> None:
+        name = now.job.id
+        self.entries[name] = now
+        if not same:
+            self.levels.add(now.job, now.path)
+        if now.waits:
+            add_to(self.waiting, now.job.leaf, now.job.place)
+        if now.cluster:
+            add_to(self.placed, now.job.leaf, _going(now))
+        if now.leaving:
+            self.leaving[name] = None
+        if now.claim is not None:
+            self.claims[name] = None
+        if now.evictions:
+            self.evictions[name] = now.evictions
+        self._fix(now, 1)
+
+    def drop(self, name: str) -> None:
+        self.until.pop(name, None)
+        if (old := self.entries.get(name)) is not None:
+            self._leave(old, same=False)
+
+    def _leave(self, old: Active, same: bool) -> None:
+        name = old.job.id
+        del self.entries[name]
+        if not same:
+            self.levels.remove(old.job, old.path)
+        if old.waits:
+            take_from(self.waiting, old.job.leaf, old.job.place)
+        if old.cluster:
+            take_from(self.placed, old.job.leaf, _going(old))
+        self.evictions.pop(name, None)
+        for names in (self.claims, self.ready, self.leaving):
+            names.pop(name, None)
+        self._fix(old, -1)
+
+    def _fix(self, one: Active, sign: int) -> None:
+        if one.fixed and not one.waits:
+            for key, amount in self._keys(one):
+                self.fixed[key] = self.fixed.get(key, 0) + sign * amount
+
+    @staticmethod
+    def _keys(one: Active) -> Iterator[tuple[str, int]]:
+        """What the job takes of the quota, by quota key."""
+        for node in one.path:
+            for resource, amount in one.job.asks.items():
+                yield quota_key(node, resource), amount
+
+    def charged(self, names: Iterable[str]) -> dict[str, int]:
+        """What the open claims of these jobs keep of the quota, by quota key."""
+        found: dict[str, int] = {}
+        for name in names:
+            for key, amount in self._keys(self.entries[name]):
+                found[key] = found.get(key, 0) + amount
+        return found
+
+
+def _going(one: Active) -> Place:
+    return (one.job.priority, -one.since, one.job.id)

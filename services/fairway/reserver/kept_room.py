@@ -1,0 +1,43 @@
+"""Room that is kept for claims: a line of the ledger under a key that names no attempt, so that it is nobody else's."""
+
+from fairway.domain import decision
+from fairway.domain.decision import NOTHING, Decision, Heard, Put
+from fairway.domain.job import Job
+from fairway.domain.preemption.claim import hold_key
+from fairway.placement.cluster import ClusterView
+from fairway.placement.recheck import without
+from fairway.reserver.capacity import release
+from fairway.reserver.view import View
+from fairway.wire import jobs as wire
+
+
+def own_key(job: Job) -> str:
+    """The key of what is kept for the claim of the job; empty when nothing is."""
+    claim = job.open_claim
+    return hold_key(job.id, job.attempt, claim.number) if claim is not None and claim.cluster else ""
+
+
+def of_claim(view: View, job: Job, message: wire.Placed) -> ClusterView | None:
+    """The nodes that are kept for the job, as it has them: None when it was placed elsewhere."""
+    claim = job.open_claim
+    if claim is None or claim.cluster != message.cluster:
+        return None
+    names = {slot.node for slot in claim.slots}
+    if not names.issuperset(slot.node for slot in message.slots):
+        return None
+    return without(view.clusters[message.cluster], names, {own_key(job)})
+
+
+def claim_dropped(view: View, job: Job) -> tuple[str, str, list[Put]]:
+    """In which cluster room is kept for the job, under which key, and the write that drops that; empty: none is."""
+    key = own_key(job)
+    cluster = job.open_claim.cluster if job.open_claim is not None else ""
+    if not key or key not in view.ledger.get(cluster, {}):
+        return "", "", []
+    return cluster, key, [Put(decision.ledger(cluster), key, None)]
+
+
+def drop_claim(view: View, heard: Heard[object], key: str, now: int) -> Decision:
+    """Nothing is kept for a claim that is over."""
+    cluster = next((name for name, kept in view.claims.items() if key in kept), "")
+    return release(view, heard, cluster, key, now) if cluster else NOTHING

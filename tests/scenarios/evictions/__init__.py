@@ -1,0 +1,1 @@
+"""Jobs that make room for others, through the whole line."""

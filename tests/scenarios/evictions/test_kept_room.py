@@ -1,0 +1,80 @@
+"""What is freed for a claim is its own, whatever happens meanwhile."""
+
+import pytest
+
+from tests.scenarios.evictions.tenants import FOREVER, evicted, kept, least, shares, slowly, submit, tree, until_running
+from tests.scenarios.memory_fleet import Fleet
+
+
+async def test_what_was_freed_for_one_is_taken_by_nobody_else(fleet: Fleet) -> None:
+    """Its victims take long to end; meanwhile others that would fit what is free wait."""
+    tree(fleet, a=least(16), b=least(8))
+    for number in range(6):
+        await submit(fleet, f"b{number}", 1, 4, namespace="team-b")
+    slowly(fleet, 10)
+    mine = await submit(fleet, "mine", 2, namespace="team-a")
+    others = [await submit(fleet, f"o{number}", 1, 4, namespace="team-b") for number in range(2)]
+    job = await until_running(fleet, mine)
+    assert job.state == "running"
+    assert all(fleet.jobs()[one].state == "queued" for one in others)
+
+
+async def test_a_claim_ends_when_its_job_is_cancelled(fleet: Fleet) -> None:
+    tree(fleet, a=least(16), b=least(8))
+    for number in range(3):
+        await submit(fleet, f"b{number}", 1, namespace="team-b")
+    slowly(fleet, 20)
+    mine = await submit(fleet, "mine", 1, namespace="team-a")
+    await fleet.quiet(5)
+    assert len(kept(fleet)) == 1
+    await fleet.cancel(mine)
+    await fleet.quiet(60)
+    assert fleet.jobs()[mine].state == "cancelled"
+    assert not kept(fleet)
+    assert sorted(fleet.states().values()) == ["cancelled", "running", "running", "running"]
+
+
+async def test_two_claims_at_once_do_not_take_the_same_victim(fleet: Fleet) -> None:
+    tree(fleet, a=least(8), b=least(8), d=least(8))
+    for number in range(3):
+        await submit(fleet, f"d{number}", 1, namespace="team-d")
+    slowly(fleet, 5)
+    one = await fleet.submit("one", 1, 8, namespace="team-a")
+    two = await fleet.submit("two", 1, 8, namespace="team-b")
+    await fleet.quiet(40)
+    jobs = fleet.jobs()
+    assert len({victim.job for victim in evicted(fleet)}) == 2
+    assert shares(fleet) == {"d": 1} or {jobs[one].attempt, jobs[two].attempt} == {1}
+
+
+@pytest.mark.parametrize("service", ["queue", "global-scheduler", "reserver", "propagator"])
+async def test_whoever_dies_in_between_the_room_is_got_back_and_nobody_is_evicted_for_nothing(
+    fleet: Fleet, service: str
+) -> None:
+    tree(fleet, a=least(16), b=least(8))
+    for number in range(3):
+        await submit(fleet, f"b{number}", 1, namespace="team-b")
+    slowly(fleet, 3)
+    mine = await fleet.submit("mine", 1, 8, namespace="team-a")
+    fleet.plays["mine"] = FOREVER
+    for _ in range(8):
+        await fleet.clock.advance(0.5)
+        await fleet.crash(service)
+    job = await until_running(fleet, mine, 60)
+    assert (job.state, len(evicted(fleet))) == ("running", 1)
+
+
+async def test_a_working_set_that_is_lost_in_between_is_made_anew_with_what_is_kept(fleet: Fleet) -> None:
+    tree(fleet, a=least(16), b=least(8))
+    for number in range(3):
+        await submit(fleet, f"b{number}", 1, namespace="team-b")
+    slowly(fleet, 10)
+    mine = await submit(fleet, "mine", 1, namespace="team-a")
+    await fleet.quiet(2)
+    before = kept(fleet)
+    assert len(before) == 1
+    fleet.store.wipe()
+    await fleet.quiet(2)
+    assert kept(fleet) == before
+    job = await until_running(fleet, mine, 60)
+    assert (job.state, len(evicted(fleet))) == ("running", 1)

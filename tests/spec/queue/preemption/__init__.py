@@ -1,0 +1,1 @@
+"""Waiting jobs that claim room which others have."""
