@@ -6,7 +6,7 @@ from typing import Any
 from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job
 from fairway.domain.resources import describe
-from fairway.explain import wording
+from fairway.explain import claims, wording
 from fairway.placement.verdicts.recorded import words
 from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
@@ -219,6 +219,10 @@ _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
     wire.Succeeded: _went,
     wire.Failed: _over,
     wire.Lost: _over,
+    wire.Evicted: claims.told_evicted,
+    wire.Claimed: claims.told_claimed,
+    wire.Nominated: claims.told_nominated,
+    wire.Unclaimed: claims.told_unclaimed,
     wire.Recall: lambda job, message: (f"To be removed from {message.cluster}: {reason(message.why)}.", ()),
     wire.Removed: lambda job, message: (f"Gone from {message.cluster}, pods included.", ()),
     wire.Revise: _revise,

@@ -6,6 +6,7 @@ from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job
 from fairway.domain.policy_terms import absent
 from fairway.explain import wording
+from fairway.explain.claims import ClaimAnswer, awaits, claim_answer
 from fairway.wire.asks import MOST_AHEAD, QueuePlace
 from fairway.wire.jobs import Verdict
 from fairway.wire.reasons import Code, Reason
@@ -56,10 +57,17 @@ def standing(job: Job, place: QueuePlace | None, now: int) -> Standing:
     if job.spec and job.spec.workload.batch_first and any(one.code in _EITHER for one in gates):
         moves[_ON_BATCH] = None
     opens = _opens(job, now) if any(one.code in _OF_CLUSTERS for one in gates) else 0
+    claims = claim_answer(job, tuple(one.code for one in gates), now)
+    moves |= dict.fromkeys(claims.moves)
     told = reason(job, place)
-    where = _where(job, place, now)
-    timer = _timer(job, opens, now)
-    return Standing(told.code.value, where, told.text, tuple(moves), found[0].next_event, timer, opens)
+    because = f"{told.text}; {claims.because}" if claims.because else told.text
+    timer, at = _first(claims, _timer(job, opens, now), opens)
+    return Standing(told.code.value, _where(job, place, now), because, tuple(moves), found[0].next_event, timer, at)
+
+
+def _first(claims: ClaimAnswer, timer: str, at: int) -> tuple[str, int]:
+    """What happens by itself first."""
+    return (claims.timer, claims.timer_at) if claims.timer_at and not 0 < at < claims.timer_at else (timer, at)
 
 
 def reason(job: Job, place: QueuePlace | None) -> Reason:
@@ -88,7 +96,10 @@ def _gates(job: Job, place: QueuePlace | None) -> tuple[Reason, ...]:
             else ""
         )
         return (Reason(Code.QUEUED, text),)
-    return job.waits_for
+    claim = job.open_claim
+    if claim is None or not claim.cluster or any(one.code is Code.WAITING_FOR_EVICTIONS for one in job.waits_for):
+        return job.waits_for
+    return (awaits(claim), *(one for one in job.waits_for if one.code not in _OF_CLUSTERS))
 
 
 def _where(job: Job, place: QueuePlace | None, now: int) -> str:
@@ -116,6 +127,8 @@ def _explained(job: Job, place: QueuePlace | None, gate: Reason) -> GateAnswer:
         return GateAnswer(gate.text, ("its owner sets suspend to false",), "held")
     if code is Code.WAITING_FOR_REMOVAL:
         return _removal(job, gate)
+    if code is Code.WAITING_FOR_EVICTIONS:
+        return GateAnswer(gate.text, (), "dequeued")
     if code is Code.WAITING_FOR_QUOTA:
         # Its reason names the node of the tree that is full, which may be above the job's own leaf.
         named = gate.field or next((one.field for one in job.waits_for if one.code is code), "")

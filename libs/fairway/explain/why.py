@@ -7,11 +7,12 @@ from fairway.domain import recorded_verdicts
 from fairway.domain.attempts.eviction_freeze import Freeze
 from fairway.domain.job import Job, State
 from fairway.explain import wording
+from fairway.explain.claims import EVICTED, KEEPS
 from fairway.explain.states import standing
 from fairway.placement.verdicts.recorded import words
 from fairway.wire.asks import QueuePlace
 from fairway.wire.jobs import Verdict
-from fairway.wire.reasons import Code
+from fairway.wire.reasons import Code, Reason
 
 
 class ClusterAnswer(Struct, frozen=True, omit_defaults=True):
@@ -110,6 +111,10 @@ def _before(job: Job) -> tuple[str, ...]:
     over = [one for one in job.attempts if one.why is not None and (one.number < job.attempt or not job.ended)]
     return tuple(
         f"Attempt {one.number} in {one.cluster} ended after {wording.span(one.ended_at - one.started_at)}: "
-        f"{wording.sentence(one.why.text if one.why else '')}"
+        f"{wording.sentence(_ended(one.why) if one.why else '')}"
         for one in over
     )
+
+
+def _ended(why: Reason) -> str:
+    return f"{why.text}; {KEEPS}" if why.code in EVICTED else why.text

@@ -17,6 +17,7 @@ from fairway.client.hub_address import arguments, asked
 from fairway.join import commands as join
 from fairway.operate.audit import commands as audit
 from fairway.operate.dead_letters import commands as dlq
+from fairway.operate.evictions import command as evictions
 from fairway.operate.rebuild import command as rebuild
 from fairway.operate.replay import command as replay_command
 from fairway.operate.setup import command as setup
@@ -99,7 +100,7 @@ def run(
         raise Failure(USAGE, str(error)) from error
 
 
-for _part in (submit, jobs, queues, join, dlq, audit, rebuild, replay_command, setup, crds):
+for _part in (submit, jobs, queues, join, dlq, audit, evictions, rebuild, replay_command, setup, crds):
     app.add_typer(_part.commands)
 # Commands of other packages: `fairway up`, `demo`, `bench` and more, where fairway-lab is installed.
 for _found in entry_points(group="fairway.commands"):

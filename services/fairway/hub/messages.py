@@ -166,6 +166,8 @@ OfJobs = (
     | wire.Running
     | wire.Failed
     | wire.Lost
+    | wire.Evicted
+    | wire.Nominated
     | wire.Cancelled
     | wire.Succeeded
     | wire.Amended

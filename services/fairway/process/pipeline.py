@@ -1,6 +1,6 @@
 """The order of the pipeline: the services that a job passes, in turn, and the doors before them."""
 
-from fairway.wire.flow import HUB, INBOUND, KEEPER, LOOPS, STAGES
+from fairway.wire.subjects import HUB, INBOUND, KEEPER, LOOPS, STAGES
 
 __all__ = ["EVERYTHING", "HUB", "INBOUND", "KEEPER", "LOOPS", "MEMBER", "STAGES", "everything"]
 # The doors before the pipeline, and its stages.

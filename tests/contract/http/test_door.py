@@ -233,11 +233,13 @@ async def test_where_the_hubs_namespace_says_so_it_is_refused_by_its_field(house
     assert "label fairway.io/plain-env" in reason["text"] and "secretKeyRef" in reason["remedy"]
 
 
-async def test_a_dry_run_knows_the_quota_that_could_never_hold_the_job(house: House) -> None:
-    leaf = QuotaNode("a", "root/a", max={GPU: 1}, namespaces=("team-a",))
-    house.catalog.tree = QuotaNode("root", "root", children=(leaf,))
-    got = await house.http.post("/v1/jobs?dryRun=true", json={"manifest": job(gpus=2), "policies": [POLICY]})
-    assert [one["code"] for one in got.json()["reasons"]] == ["ExceedsMaxQuota"]
+@pytest.mark.parametrize(("most", "code"), [(1, "ExceedsMaxQuota"), (2, "ExceedsMinQuota")], ids=["max", "min"])
+async def test_a_dry_run_knows_the_quota_that_could_never_hold_the_job(house: House, most: int, code: str) -> None:
+    house.catalog.tree = QuotaNode("a", "a", max={GPU: most}, namespaces=("team-a",))
+    made = {"manifest": job(gpus=2), "policies": [POLICY]}
+    made["manifest"]["metadata"]["labels"] = {"quota.scheduling.alibabacloud.com/preemptible": "false"}
+    got = await house.http.post("/v1/jobs?dryRun=true", json=made)
+    assert [one["code"] for one in got.json()["reasons"]] == [code]
 
 
 async def test_whoever_submits_is_named_with_the_door_whatever_the_body_says_of_itself(house: House) -> None:

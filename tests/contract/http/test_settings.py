@@ -57,9 +57,9 @@ async def test_a_setting_is_in_force_when_it_is_stored(house: House) -> None:
 
 async def test_what_of_a_setting_has_no_effect_is_said(house: House) -> None:
     body = queue()
-    body["spec"]["priorityClassName"] = "high"
+    body["spec"]["admissionChecks"] = [{"name": "x"}]
     got = await house.http.post("/v1/settings", json=body)
-    said = "without effect: spec.priorityClassName (a queue is ordered by spec.priority alone)"
+    said = "without effect: spec.admissionChecks (jobs are let go without such checks)"
     assert (got.status_code, got.json()["warnings"]) == (200, [said])
 
 

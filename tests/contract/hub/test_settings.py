@@ -102,7 +102,7 @@ async def test_what_of_a_setting_has_no_effect_is_said_with_its_readiness(house:
     found = await seen(house, TREE, "t", is_ready)
     (condition,) = found["status"]["conditions"]
     assert (condition["reason"], condition["message"].count("without effect: ")) == ("InForce", 1)
-    assert "spec.root.attributes['alibabacloud.com/lendlimit'] (all of a min that is not in use" in condition["message"]
+    assert "spec.root.attributes['alibabacloud.com/lendlimit'] (the root has no siblings" in condition["message"]
 
 
 async def test_a_policy_of_one_job_is_written_to_when_something_of_it_has_no_effect(house: House) -> None:

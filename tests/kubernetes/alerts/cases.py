@@ -47,6 +47,7 @@ _COUNT = 'fairway_rebuild_duration_seconds_count{service="queue"}'
 _CONFLICTS = 'fairway_conflicts_total{service="queue"}'
 _HANDLED = 'fairway_messages_handled_total{service="queue"}'
 _TOKEN = 'fairway_member_token_expiry_timestamp_seconds{cluster="c1"}'
+_EXPIRED = 'fairway_claims_ended_total{reason="ClaimExpired"}'
 _QUEUE = ({"service": "queue"},)
 
 CASES = {
@@ -132,6 +133,11 @@ CASES = {
     "a job waits for two days": Case(
         "OldestPending", {'fairway_oldest_pending_seconds{queue="a"}': "172800"}, 0, ({"queue": "a"},)
     ),
+    "claims expire": Case("ClaimsExpire", {_EXPIRED: "0x5 1 2 4x20"}, 20, ({},)),
+    "one claim expires": Case("ClaimsExpire", {_EXPIRED: "0x5 1x20"}, 20),
+    "claims are used": Case("ClaimsExpire", {'fairway_claims_ended_total{reason="Used"}': "0+1x20"}, 20),
+    "a job was evicted four times": Case("EvictedOften", {"fairway_evictions_most": "3 4"}, 1, ({},)),
+    "a job was evicted three times": Case("EvictedOften", {"fairway_evictions_most": "3 3"}, 1),
     "a job waits for an hour": Case("OldestPending", {'fairway_oldest_pending_seconds{queue="a"}': "3600"}, 0),
     "two requests a second come with a token that is none": Case(
         "AuthFailures", {'fairway_authn_failures_total{reason="token"}': "0+120x15"}, 12, ({"reason": "token"},)

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from fairway.domain.attempts.eviction_freeze import Freeze
-from fairway.explain.story import Why, why
+from fairway.explain.story import why
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace
 from fairway.wire.envelope import Actor
@@ -23,7 +23,7 @@ from tests.spec.builders.lives import (
     running,
     submitted,
 )
-from tests.spec.explain.waits import WAITING, Case, quota_full
+from tests.spec.explain.waits import WAITING, Case, everything, quota_full
 
 TEN = 10 * S
 
@@ -157,9 +157,3 @@ def test_while_evictions_are_frozen_no_deadline_counts_and_it_says_why() -> None
 def test_a_reason_that_this_version_does_not_know_does_not_hide_the_recorded_one() -> None:
     answer = why(quota_full().now, QueuePlace("gold", "Priority", 1, (), "FromTheFuture"), T0 + TEN)
     assert answer.reason == "WaitingForQuota"
-
-
-def everything(answer: Why) -> str:
-    clusters = [f"{one.cluster} {one.text}" for one in answer.clusters]
-    parts = (answer.where, answer.because, *answer.moves, answer.timer, *clusters, *answer.before)
-    return "\n".join(parts)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from fairway.explain.why import Why
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace
 from fairway.wire.policy import Affinity, Placement
@@ -34,6 +35,12 @@ class Case:
 
 def quota_full() -> Life:
     return queued().then(wire.Blocked, why=Reason(Code.WAITING_FOR_QUOTA, "root/a: asks 32 with 24 of 48 used"))
+
+
+def everything(answer: Why) -> str:
+    clusters = [f"{one.cluster} {one.text}" for one in answer.clusters]
+    parts = (answer.where, answer.because, *answer.moves, answer.timer, *clusters, *answer.before)
+    return "\n".join(parts)
 
 
 def avoided(until: int) -> wire.Verdict:

@@ -3,6 +3,7 @@
 import msgspec
 
 from fairway.audit.attempts import Violation
+from fairway.audit.evictions.claims import EvictionFigures
 from fairway.audit.store_drift import Drift
 from fairway.operate.audit.show import lines
 from fairway.operate.audit.verify import Audit
@@ -23,6 +24,14 @@ def test_an_audit_that_found_nothing_is_four_lines() -> None:
 def test_it_says_through_which_door_it_was_asked() -> None:
     audit = msgspec.structs.replace(GOOD, asked={"": 2, "bus": 1, "http": 12})
     assert list(lines(audit))[3] == "asked    2 by nobody that a door names, 1 on the bus, 12 over HTTP"
+
+
+def test_it_says_what_became_of_claims_and_of_whom_they_evicted() -> None:
+    figures = EvictionFigures({"used": 3, "ClaimExpired": 1}, {"Reclaim": 4, "Preemption": 1}, {"ClaimExpired": 2}, 2)
+    assert list(lines(msgspec.structs.replace(GOOD, evictions=figures)))[3:5] == [
+        "claims   3 used, 1 ClaimExpired",
+        "evicted  4 by Reclaim, 1 by Preemption; in vain 2 for claims that ended ClaimExpired; one job 2 times at most",
+    ]
 
 
 def test_each_difference_says_both_sides() -> None:

@@ -8,6 +8,7 @@ from fairway.domain.job import Job, State
 from fairway.runtime.metrics.accumulators import OF_JOBS, Counts, Sample, Timings, keep
 from fairway.runtime.metrics.label_values import NONE, SettingsNames
 from fairway.wire import jobs as wire
+from fairway.wire.preemption.claims import Cause
 from fairway.wire.reasons import Code
 
 # A message that ends a stage, the state that the job was in meanwhile, and the stage.
@@ -21,10 +22,13 @@ _STAGES: tuple[tuple[type[Any], State, str], ...] = (
     (wire.Succeeded, State.RUNNING, "run"),
     (wire.Failed, State.RUNNING, "run"),
     (wire.Lost, State.RUNNING, "run"),
+    (wire.Evicted, State.RUNNING, "run"),
     (wire.Cancelled, State.RUNNING, "run"),
 )
 STAGES = ("admit", *dict.fromkeys(stage for _, _, stage in _STAGES), "remove")
-_ENDS = (wire.Succeeded, wire.Failed, wire.Lost, wire.Cancelled)
+# How a claim ends with a place for its job; how it ends without one, its reason says.
+USED = "Used"
+_ENDS = (wire.Succeeded, wire.Failed, wire.Lost, wire.Evicted, wire.Cancelled)
 Tell = Callable[[Any, Job | None, Heard[Any], Step], None]
 
 
@@ -37,6 +41,13 @@ class JobTally:
         self.waits = Timings(OF_JOBS)
         self.ended = Counts()
         self.attempts = Counts()
+        self.evictions = Counts()
+        self.claims = Counts()
+        # There before the first one, so that an increase to it is seen.
+        for right in Cause:
+            self.evictions.add((right.value,), 0)
+        for end in (USED, Code.CLAIM_EXPIRED.value):
+            self.claims.add((end,), 0)
         of_stage = {(kind, state): self.stages.of((stage,)) for kind, state, stage in _STAGES}
         self._of_stage = {kind: (state, durations) for (kind, state), durations in of_stage.items()}
         self._special: dict[type[Any], Tell] = {
@@ -45,6 +56,9 @@ class JobTally:
             wire.Removed: self._removed,
             wire.Rejected: self._ends,
             **dict.fromkeys(_ENDS, self._ends),
+            wire.Evicted: self._evicted,
+            wire.Reserved: self._reserved,
+            wire.Unclaimed: self._unclaimed,
         }
 
     def committed(self, step: Step, before: Job | None, heard: Heard[Any]) -> None:
@@ -78,6 +92,17 @@ class JobTally:
             job: Job = put.value
             self.ended.add((self._names.queue(job.queue), job.state.value, _why(message)))
 
+    def _evicted(self, message: wire.Evicted, before: Job | None, heard: Heard[Any], step: Step) -> None:
+        self.evictions.add((message.right.value,))
+        self._ends(message, before, heard, step)
+
+    def _reserved(self, message: wire.Reserved, before: Job | None, heard: Heard[Any], step: Step) -> None:
+        if before is not None and before.open_claim is not None:
+            self.claims.add((USED,))
+
+    def _unclaimed(self, message: wire.Unclaimed, before: Job | None, heard: Heard[Any], step: Step) -> None:
+        self.claims.add((message.why.code.value,))
+
     def samples(self) -> Iterator[Sample]:
         """Queues and clusters that the settings have no more are forgotten."""
         forgets: list[tuple[Any, Callable[[str], bool]]] = [
@@ -91,6 +116,8 @@ class JobTally:
         yield from self.waits.samples("fairway_job_wait_seconds")
         yield from self.ended.samples("fairway_jobs_ended_total")
         yield from self.attempts.samples("fairway_attempts_ended_total")
+        yield from self.evictions.samples("fairway_evictions_total")
+        yield from self.claims.samples("fairway_claims_ended_total")
 
 
 def _seconds(ms: int) -> float:

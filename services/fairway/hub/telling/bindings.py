@@ -13,9 +13,11 @@ from msgspec import Struct
 from fairway.domain import recorded_verdicts
 from fairway.domain.job import Job, State
 from fairway.explain import wording
+from fairway.explain.claims import awaits
 from fairway.explain.events import reason as worded
 from fairway.explain.events import verdicts
 from fairway.hub.telling.events import cut
+from fairway.hub.telling.made_room import made_room
 from fairway.wire.reasons import Reason
 from fairway.wire.workload import PodSet, Workload
 from fairway.workloads.hub.objects import HubObject
@@ -154,17 +156,20 @@ def replacing(manifest: Json) -> list[Json]:
 
 
 def conditions(job: Job) -> tuple[Condition, ...]:
-    """Queuing, Scheduled and FullyApplied of a job. What is not true says why, in the job's own reason."""
+    """Queuing, Scheduled and FullyApplied of a job. What is not true says why, in the job's own reason. And Evicted of
+    one that has made room for others."""
     waits = job.state in (State.ADMITTED, State.QUEUED, State.RETURNING)
     code, text = _lacking(job)
     left = f"left queue {job.queue}" if job.queue else "waits in no queue"
     where = f"{job.cluster}: {wording.many(_pods(job), 'pod')} on {wording.many(wording.node_count(job.slots), 'node')}"
     placed = _placed(job)
     applied = job.state in _APPLIED and bool(job.cluster)
+    evicted = made_room(job)
     return (
         Condition("Queuing", waits, *((code, text) if waits or not placed else ("Dequeued", left))),
         Condition("Scheduled", placed, *(("Success", where) if placed else (code, text))),
         Condition("FullyApplied", applied, *(_applying(job) if placed else (code, text))),
+        *([Condition("Evicted", evicted.true, evicted.reason, cut(evicted.text))] if evicted is not None else []),
     )
 
 
@@ -172,6 +177,10 @@ def _lacking(job: Job) -> tuple[str, str]:
     """The reason of a job that has no cluster, with what each cluster lacks."""
     if job.state is State.DEQUEUED:
         return "Dequeued", "it got its turn; a cluster is being chosen"
+    claim = job.open_claim
+    if claim is not None and claim.cluster:
+        awaited = awaits(claim)
+        return awaited.code.value, awaited.text
     if job.why is None:
         where = f"waits its turn in queue {job.queue}" if job.queue else "was admitted; its quota is being checked"
         return "Queued", where

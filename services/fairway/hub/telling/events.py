@@ -25,6 +25,8 @@ _REASONS: dict[type[wire.JobMessage], str] = {
     wire.Running: "Running",
     wire.Failed: "Failed",
     wire.Lost: "Lost",
+    wire.Evicted: "Evicted",
+    wire.Nominated: "Nominated",
     wire.Cancelled: "Cancelled",
     wire.Succeeded: "Succeeded",
 }

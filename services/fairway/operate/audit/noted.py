@@ -13,7 +13,7 @@ from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.runtime.record.audited import audited
 from fairway.wire.envelope import Actor
 from fairway.wire.fleet import Audited
-from fairway.wire.flow import OPERATOR
+from fairway.wire.subjects import OPERATOR
 
 
 def operator() -> str:

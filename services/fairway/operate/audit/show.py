@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import typer
 
+from fairway.audit.evictions.claims import EvictionFigures
 from fairway.audit.store_drift import Drift
 from fairway.client.terminal import clean, json_text
 from fairway.explain.wording import many
@@ -36,9 +37,18 @@ def lines(audit: Audit) -> Iterator[str]:
         yield f"         {many(len(audit.unsettled), 'key')} changed too fast to be compared; run it again"
     if audit.asked:
         yield f"asked    {', '.join(f'{count} {_DOORS.get(door, door)}' for door, count in audit.asked.items())}"
+    if audit.evictions.claims:
+        yield from _evictions(audit.evictions)
     yield f"rules    {many(len(audit.breaches), 'breach').replace('breachs', 'breaches')}"
     for one in audit.breaches[:_MOST]:
         yield f"         {one.rule}: job {one.job or '-'}, message {one.sequence}: {one.text}"
+
+
+def _evictions(found: EvictionFigures) -> Iterator[str]:
+    yield f"claims   {', '.join(f'{count} {end}' for end, count in found.claims.items())}"
+    evicted = ", ".join(f"{count} by {right}" for right, count in found.evicted.items())
+    vain = ", ".join(f"{count} for claims that ended {end}" for end, count in found.wasted.items())
+    yield f"evicted  {evicted or 'nobody'}; in vain {vain or 'nobody'}; one job {found.most} times at most"
 
 
 def difference(one: Drift) -> str:

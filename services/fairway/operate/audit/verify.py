@@ -11,12 +11,14 @@ from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.nats.past_record import NatsPast, newest
 from fairway.adapters.system_clock import SystemClock
 from fairway.audit.attempts import Spoken, Violation
-from fairway.audit.auditor import Checker
+from fairway.audit.auditor import Checker, Findings, Grace
+from fairway.audit.evictions.claims import EvictionFigures
 from fairway.audit.store_drift import Drift, Key, Value, flat, state_hash
 from fairway.client.failure import ERROR, Failure
 from fairway.domain import decision
 from fairway.domain.text.decoding import decoder
 from fairway.operate import servers
+from fairway.operate.audit.known_decisions import HEARD_MS, hear_of_evictions
 from fairway.operate.audit.second_look import SETTLES_MS, SecondLook
 from fairway.runtime.ports import Bus, StoreWiped
 from fairway.runtime.record.folding import Working
@@ -34,7 +36,8 @@ _LOCK_MS = 3_600_000
 class Audit(Struct, frozen=True):
     """`last` is the place in the record up to which it was replayed; `states` the hashes of both replays; `keys` how
     many were compared. `drift` differs for good, `unsettled` changed too fast; `breaches` are the auditor's, and
-    `asked` its count of submissions and cancellations by the door that they came through (empty: no door is named)."""
+    `asked` its count of submissions and cancellations by the door that they came through (empty: no door is named),
+    `evictions` what became of claims and of whom they evicted."""
 
     last: int
     messages: int
@@ -45,6 +48,7 @@ class Audit(Struct, frozen=True):
     unsettled: list[Drift]
     breaches: list[Violation]
     asked: dict[str, int] = {}
+    evictions: EvictionFigures = EvictionFigures()
 
     @property
     def ok(self) -> bool:
@@ -79,8 +83,19 @@ async def _verified(bus: NatsBus, look: SecondLook) -> Audit:
     settled, moving = await look.settled(second.rows, there)
     keys = len(second.rows.keys() | there.keys())
     differ = [*settled, *await look.quota()]
-    breaches, asked = await _breaches(bus, last)
-    return Audit(last, second.messages, second.jobs, (first, second.state), keys, differ, moving, breaches, asked)
+    breaches, findings = await _breaches(bus, last)
+    return Audit(
+        last=last,
+        messages=second.messages,
+        jobs=second.jobs,
+        states=(first, second.state),
+        keys=keys,
+        drift=differ,
+        unsettled=moving,
+        breaches=breaches,
+        asked=findings.asked,
+        evictions=findings.evictions,
+    )
 
 
 async def _replayed(bus: NatsBus, last: int) -> _Replay:
@@ -95,12 +110,13 @@ async def _replayed(bus: NatsBus, last: int) -> _Replay:
     return _Replay(count, past.read, state_hash(kept, quota), kept)
 
 
-async def _breaches(bus: NatsBus, last: int) -> tuple[list[Violation], dict[str, int]]:
-    """What is broken by the record alone, and who asked. What only its end shows, and the next messages may mend,
-    counts when it is still so after a while."""
-    checker = Checker(None)
+async def _breaches(bus: NatsBus, last: int) -> tuple[list[Violation], Findings]:
+    """What is broken by the record alone, with all that was found. What only its end shows, and the next messages may
+    mend, counts when it is still so after a while."""
+    checker = Checker(None, grace=Grace(tree=HEARD_MS))
     start = 1
     await _hear(checker, bus, start, last)
+    await hear_of_evictions(checker, bus)
     found = list(checker.findings().violations)
     for _ in range(_LOOKS):
         if not found:
@@ -109,8 +125,9 @@ async def _breaches(bus: NatsBus, last: int) -> tuple[list[Violation], dict[str,
         start = last + 1
         last = await newest(bus)
         await _hear(checker, bus, start, last)
+        await hear_of_evictions(checker, bus)
         found = [one for one in checker.findings().violations if one in {*found}]
-    return found, checker.findings().asked
+    return found, checker.findings()
 
 
 async def _hear(checker: Checker, bus: NatsBus, start: int, last: int) -> None:

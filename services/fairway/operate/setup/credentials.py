@@ -17,7 +17,7 @@ from fairway.adapters.rights import nats_users as nats
 from fairway.adapters.rights import valkey_users as valkey
 from fairway.runtime import private_files
 from fairway.wire import subjects
-from fairway.wire.flow import KEEPER
+from fairway.wire.subjects import KEEPER
 
 _BYTES = 32
 NATS = "nats"

@@ -11,13 +11,16 @@ from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet
 from fairway.workloads.hub.objects import HubObject
 from tests.spec.builders.lives import (
+    RECLAIMED,
     T0,
     Life,
     admitted,
     back,
     dequeued,
     dispatched,
+    evicting,
     failing,
+    nominated,
     place,
     placed,
     queued,
@@ -69,6 +72,55 @@ def told(life: Life, shown: bytes = b"") -> Binding:
 def test_the_conditions_of_a_job(life: Life, queuing: str, scheduled: str, applied: str) -> None:
     given = {one.type: f"{'+' if one.true else '-'}{one.reason}" for one in told(life).conditions}
     assert given == {"Queuing": queuing, "Scheduled": scheduled, "FullyApplied": applied}
+
+
+def again(life: Life, cluster: str = "c7") -> Life:
+    """The next attempt is applied there."""
+    place(life.then(wire.Removed, cluster="c1", attempt=life.now.attempt - 1).then(wire.Dequeued), cluster)
+    life.then(wire.Reserved, cluster=cluster, slots=life.now.slots, expires_at=life.at + 60_000)
+    return life.then(wire.Dispatched, cluster=cluster)
+
+
+def runs_again() -> Life:
+    return again(evicting(running())).then(wire.Running, cluster="c7")
+
+
+def fails_then() -> Life:
+    """What made room once is failing of its own doing now."""
+    return failing(runs_again())
+
+
+def given_up() -> Life:
+    return evicting(running()).then(wire.Removed, cluster="c1", attempt=1).then(wire.Cancelled)
+
+
+SHARE = f"attempt 1 in c1 was ended: {RECLAIMED.text}; it keeps its place, and no attempt was spent"
+HIGHER = Reason(Code.PREEMPTED, "its room is for a job with priority 9 (claim-1); this one has 1")
+
+
+@pytest.mark.parametrize(
+    ("life", "want"),
+    [
+        pytest.param(evicting(running()), ("+Reclaimed", SHARE), id="made room for a guaranteed share"),
+        pytest.param(evicting(running(), HIGHER), ("+Preempted", HIGHER.text), id="made room for a higher priority"),
+        pytest.param(again(evicting(running())), ("+Reclaimed", SHARE), id="the next attempt does not run yet"),
+        pytest.param(runs_again(), ("-Running", "evicted 1 time before"), id="the next attempt runs"),
+        pytest.param(fails_then(), ("-Queued", "evicted 1 time before"), id="what ran since then has failed"),
+        pytest.param(given_up(), ("-Cancelled", "evicted 1 time before"), id="cancelled before its next attempt"),
+        pytest.param(evicting(runs_again()), ("+Reclaimed", "evicted 2 times by now"), id="once more"),
+        pytest.param(failing(running()), None, id="never evicted: there is no such condition"),
+    ],
+)
+def test_a_job_that_made_room_says_so_until_its_next_attempt_runs(life: Life, want: tuple[str, str] | None) -> None:
+    given = [one for one in told(life).conditions if one.type == "Evicted"]
+    assert [f"{'+' if one.true else '-'}{one.reason}" for one in given] == ([want[0]] if want else [])
+    assert all(want and want[1] in one.message for one in given)
+
+
+def test_a_job_for_which_room_is_kept_waits_for_those_who_leave() -> None:
+    condition = told(nominated(no_room())).conditions[1]
+    assert condition.reason == "WaitingForEvictions"
+    assert condition.message.startswith("waits for 3 attempts to leave c1, until ")
 
 
 def test_a_job_that_waits_says_what_each_cluster_lacks() -> None:

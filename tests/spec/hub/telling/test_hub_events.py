@@ -6,8 +6,20 @@ import pytest
 
 from fairway.hub.telling.events import Note, manifest_of, note_on
 from fairway.wire import jobs as wire
+from fairway.wire.preemption.claims import Cause
 from fairway.wire.reasons import Code, Reason
-from tests.spec.builders.lives import Life, back, dequeued, dispatched, failing, place, queued, running
+from tests.spec.builders.lives import (
+    RECLAIMED,
+    Life,
+    back,
+    dequeued,
+    dispatched,
+    failing,
+    nominated,
+    place,
+    queued,
+    running,
+)
 from tests.spec.hub.hub_objects import job
 
 HUB = wire.HubRef("u-1", "pytorchjobs")
@@ -25,6 +37,15 @@ def blocked() -> Life:
     return queued(hub=HUB).then(wire.Blocked, why=Reason(Code.WAITING_FOR_QUOTA, "quota root/a is full"))
 
 
+def room_kept() -> Life:
+    return nominated(no_room())
+
+
+def made_room() -> Life:
+    why = {"why": RECLAIMED, "claim": "claim-7f3a", "right": Cause.RECLAIM}
+    return running(hub=HUB).then(wire.Evicted, cluster="c1", **why)
+
+
 WAY = "Dispatched to c1: 4 pods on 2 nodes; queue gold; quota root/a; 5 s after submission."
 
 
@@ -36,6 +57,8 @@ WAY = "Dispatched to c1: 4 pods on 2 nodes; queue gold; quota root/a; 5 s after 
         pytest.param(no_room(), "WaitingForRoom", "none of 3 clusters", True, id="back in its queue: what it lacks"),
         pytest.param(place(dequeued(hub=HUB), "c1"), "Placed", "Placed in c1: 4 pods on 2 nodes", False, id="placed"),
         pytest.param(dispatched(hub=HUB), "Dispatched", WAY, False, id="dispatched: the whole way there"),
+        pytest.param(room_kept(), "Nominated", "3 attempts must leave first", False, id="room is kept for it"),
+        pytest.param(made_room(), "Evicted", "a job of quota root/b", True, id="evicted: for whose share"),
         pytest.param(running(hub=HUB), "Running", "4 of 4 pods are up", False, id="running"),
     ],
 )

@@ -68,6 +68,11 @@ def test_one_line_has_the_newest_word_every_failure_and_all_that_is_to_be_acknow
     assert line.ids == ["id-7", "id-8", "id-9"]
 
 
+def test_that_room_is_kept_is_told_though_more_was_said_since() -> None:
+    kept = wire.Nominated(**HEAD, rev=5, claim=1, cluster="c1", slots=(), victims=1, until=T0)
+    assert [word.message.rev for word in take(heard([(0, kept), (1, RUNS)]))] == [5, 7]
+
+
 def test_words_are_told_in_the_order_in_which_they_were_said() -> None:
     line = heard([(0, RUNS), (1, QUEUED), (2, FAILED)])
     assert [word.message.rev for word in take(line)] == [7, 8]
