@@ -1,6 +1,6 @@
 """Deliberate faults of the code, one at a time; the simulation has to find each."""
 
-from tests.simulation.faulty import decisions, hub, idle, runtime
+from tests.simulation.faulty import decisions, evictions, hub, idle, runtime
 
 MUTATIONS = (
     runtime.unsaid,
@@ -54,4 +54,14 @@ MUTATIONS = (
     idle.rash,
     idle.lenient,
     idle.unmarked,
+    evictions.levelling,
+    evictions.grabbing,
+    evictions.careless,
+    evictions.wasteful,
+    evictions.charging,
+    evictions.ruthless,
+    evictions.confiscating,
+    evictions.everlasting,
+    evictions.overtaking,
+    evictions.rushing,
 )

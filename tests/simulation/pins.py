@@ -14,6 +14,7 @@ from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.people.faults import PROFILES
 from fairway.lab.simulation.run import simulate
 from tests.paths import ROOT
+from tests.simulation.faulty import evictions as faulty_evictions
 from tests.simulation.faulty import hub as faulty_hub
 from tests.simulation.faulty import idle as faulty_idle
 from tests.simulation.mutations import MUTATIONS
@@ -21,6 +22,8 @@ from tests.simulation.mutations import MUTATIONS
 _SEEDS = 200
 WITH_HUB = " with a hub"
 WITH_IDLE = " with idle resources"
+WITH_EVICTIONS = " with evictions"
+_PARTS = (WITH_HUB, WITH_IDLE, WITH_EVICTIONS)
 PAGE = ROOT / "docs" / "reliability.md"
 _TABLE = re.compile(r"(?<=\| fault \| profile, seed \| first breach \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
 FoundAt = Mapping[str, tuple[str, tuple[str, int]]]
@@ -42,15 +45,17 @@ def write_page(found_at: FoundAt) -> None:
 
 
 def plan_of(profile: str, seed: int) -> RunPlan:
-    """A profile may be one with a hub, or with idle resources."""
-    name = profile.removesuffix(WITH_HUB).removesuffix(WITH_IDLE)
-    hub, idle = (profile.endswith(one) for one in (WITH_HUB, WITH_IDLE))
-    return RunPlan(seed, hours=0.2, profile=name, jobs=24, hub=hub, idle=idle)
+    """A profile may be one with a hub, with idle resources or with evictions, and then with more jobs."""
+    hub, idle, evictions = (profile.endswith(one) for one in _PARTS)
+    name = profile.partition(" ")[0]
+    jobs = 40 if evictions else 24
+    return RunPlan(seed, hours=0.2, profile=name, jobs=jobs, hub=hub, idle=idle, evictions=evictions)
 
 
 def profiles(mutation: Callable[[pytest.MonkeyPatch], None]) -> tuple[str, ...]:
     """In which it is looked for."""
-    suffix = {faulty_hub.__name__: WITH_HUB, faulty_idle.__name__: WITH_IDLE}.get(mutation.__module__)
+    parts = {faulty_hub: WITH_HUB, faulty_idle: WITH_IDLE, faulty_evictions: WITH_EVICTIONS}
+    suffix = {one.__name__: said for one, said in parts.items()}.get(mutation.__module__)
     return tuple(f"{one}{suffix}" for one in PROFILES) if suffix else ("rough", "hostile")
 
 

@@ -59,6 +59,16 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "rash": ("batch", ("calm with idle resources", 1)),
     "lenient": ("batch", ("calm with idle resources", 3)),
     "unmarked": ("online", ("calm with idle resources", 0)),
+    "levelling": ("precedes", ("calm with evictions", 1)),
+    "grabbing": ("kept", ("calm with evictions", 0)),
+    "careless": ("kept", ("calm with evictions", 1)),
+    "wasteful": ("needed", ("calm with evictions", 3)),
+    "charging": ("victim", ("calm with evictions", 0)),
+    "confiscating": ("precedes", ("calm with evictions", 38)),
+    "ruthless": ("victim", ("calm with evictions", 2)),
+    "everlasting": ("claim", ("hostile with evictions", 1)),
+    "overtaking": ("victim", ("calm with evictions", 0)),
+    "rushing": ("victim", ("calm with evictions", 0)),
 }
 
 

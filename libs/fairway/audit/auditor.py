@@ -3,7 +3,8 @@ rule of which words came too late (`domain.working_sets`).
 
 It reads the events with its own small idea of a job (job_history.py), lays reservations over nodes (room.py) and
 charges over the quota tree (quota.py), looks what became of submissions and of cancellations (submissions.py,
-cancellations.py) and who asked (callers.py), and says of every breach the job, the place in the record and a sentence.
+cancellations.py), who asked (callers.py) and who was evicted for whom (evictions/), and says of every breach the job,
+the place in the record and a sentence.
 """
 
 from collections import Counter
@@ -14,6 +15,8 @@ from msgspec import Struct
 from fairway.audit.attempts import Spoken, Violation
 from fairway.audit.callers import CallerCheck
 from fairway.audit.cancellations import Cancels
+from fairway.audit.evictions.claims import EvictionFigures
+from fairway.audit.evictions.rules import EvictionRules
 from fairway.audit.job_history import JobHistory
 from fairway.audit.quota import Charges
 from fairway.audit.room import KNOWN_MS, AuditedRooms
@@ -24,6 +27,7 @@ from fairway.domain.working_sets import WorkingSets
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.fleet import Report
+from fairway.wire.preemption.evictions import Evict
 
 # What asks for a change to a job, passes it on, or says that it was not taken over.
 _CHANGES_NOTHING = (wire.Revise, wire.Revised, wire.Adjust, wire.Unchanged, wire.HoldJob)
@@ -42,7 +46,8 @@ USUAL = Grace()
 
 class Findings(Struct, frozen=True):
     """`ends` counts jobs by how they ended, `early` the messages that were stored before an older one of their job;
-    `unfinished` are the accepted jobs without an end; `asked` is how often each door did (see callers.py)."""
+    `unfinished` are the accepted jobs without an end; `asked` is how often each door did (see callers.py), `evictions`
+    what became of claims and of whom they evicted."""
 
     messages: int
     submitted: int
@@ -53,6 +58,7 @@ class Findings(Struct, frozen=True):
     unfinished: tuple[str, ...]
     violations: tuple[Violation, ...]
     asked: dict[str, int] = {}
+    evictions: EvictionFigures = EvictionFigures()
 
     @property
     def ok(self) -> bool:
@@ -91,12 +97,21 @@ class _Rebuilds:
         return kept
 
 
+class _Breaches(list[Violation]):
+    told = 0
+
+    def news(self) -> list[Violation]:
+        new = self[self.told :]
+        self.told = len(self)
+        return new
+
+
 class Checker:
     """Takes the record message by message, in the order of the stream; `findings` may be asked at any time.
 
     `nodes` is what each node of each cluster can take (base units, `pods` too where it is limited), or None when nobody
     knows what they could take then: room is not checked; `tree` the quota tree that was in force at first, or None.
-    What is decided may rest on what was known as long ago as `grace` says. `charges` hears of other trees.
+    What is decided may rest on what was known as long ago as `grace` says.
     """
 
     def __init__(
@@ -107,12 +122,13 @@ class Checker:
     ) -> None:
         self._rooms = None if nodes is None else AuditedRooms(nodes, grace.reports)
         self.charges = Charges(tree, grace.tree)
+        self.evictions = EvictionRules(tree, grace.tree)
         self._cancels = Cancels(grace.cancel)
         self._lives: dict[str, JobHistory] = {}
         self._submissions = AnsweredSubmissions()
         self._asked = CallerCheck()
-        self._violations: list[Violation] = []
-        self._messages = self._told = 0
+        self._violations = _Breaches()
+        self._messages = 0
         self._rebuilds = _Rebuilds()
 
     def hear(self, spoken: Spoken) -> None:
@@ -157,15 +173,22 @@ class Checker:
 
     def news(self) -> list[Violation]:
         """What was found since it was last asked; what only the whole record shows is in `findings`."""
-        new = self._violations[self._told :]
-        self._told = len(self._violations)
-        return new
+        return self._violations.news()
 
     def see(self, report: Report, source: str = "") -> None:
         """What the agent of a cluster reported, or another `source` knows: where pods really are. Optional; see
         room.py."""
         if self._rooms is not None:
             self._rooms.see(report, source)
+
+    def tree_changed(self, tree: QuotaNode, at: int) -> None:
+        """Another quota tree is in force."""
+        self.charges.changed(tree, at)
+        self.evictions.trees.changed(tree, at)
+
+    def decided(self, message: Evict) -> None:
+        """Whom the scheduler chose to evict. Optional: without these nobody looks whether an eviction was chosen."""
+        self.evictions.decided(message)
 
     def _event(self, spoken: Spoken) -> None:
         message = spoken.message
@@ -185,6 +208,7 @@ class Checker:
         if self._rooms is not None:
             self._rooms.follow(life, ready)
         self.charges.follow(life, ready)
+        self.evictions.follow(life, ready)
 
     def _breach(self, spoken: Spoken, rule: str, text: str) -> None:
         self._violations.append(Violation(spoken.message.job, spoken.sequence, rule, text))
@@ -194,8 +218,10 @@ class Checker:
         self._release()
         lives = self._lives.values()
         left = [breach for life in lives for breach in life.left()]
-        room = self._rooms.breaches() if self._rooms is not None else ()
-        late = [*self._submissions.lost(), *left, *room, *self.charges.breaches()]
+        ends_of = {life.job: life.end for life in lives}
+        evicted = [*self.evictions.breaches(ends_of)]
+        room = self._rooms.breaches(self.evictions.kept) if self._rooms is not None else ()
+        late = [*self._submissions.lost(), *left, *room, *self.charges.breaches(), *evicted]
         return Findings(
             messages=self._messages,
             submitted=len(self._submissions),
@@ -206,4 +232,5 @@ class Checker:
             unfinished=tuple(sorted(life.job for life in lives if life.accepted and not life.end)),
             violations=(*self._violations, *late),
             asked=dict(sorted(self._asked.doors.items())),
+            evictions=self.evictions.figures(),
         )

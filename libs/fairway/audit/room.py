@@ -6,48 +6,26 @@ reports everything counts where it was planned. Batch resources may become less 
 these a promise has to fit what was reported when it was made.
 """
 
+import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
-from typing import Any
 
 from msgspec import Struct
 
 from fairway.audit.attempts import Spoken, Violation
+from fairway.audit.evictions.history import Moment
+from fairway.audit.evictions.kept_room import KeptRoom
 from fairway.audit.job_history import JobHistory
+from fairway.audit.promises import Promise, taken
 from fairway.domain.batch_resources import PART_OF
 from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire
-from fairway.wire.capacity import Node, Slot
+from fairway.wire.capacity import Node
 from fairway.wire.fleet import Report
 
 # A decision rests on some report from this long (ms) before it was said, the newest ones may not have arrived.
 KNOWN_MS = 1_000
-
-
-class Promise(Struct, frozen=True):
-    """What an attempt was given: slots, what one pod of each pod set takes, and the namespace where its pods are."""
-
-    cluster: str
-    slots: tuple[Slot, ...]
-    requests: dict[str, Resources]
-    namespace: str = ""
-
-    def planned(self, seen: Mapping[str, Mapping[str, int]]) -> dict[str, Resources]:
-        """What is still kept free by node, after the pods `seen` by pod set and node: as many slots as there are pods
-        to come, in the order of the plan, leaving out those that were taken as planned."""
-        to_come: dict[str, int] = {}
-        for slot in self.slots:
-            to_come[slot.pods] = to_come.get(slot.pods, 0) + slot.count
-        for pods, places in seen.items():
-            to_come[pods] = to_come.get(pods, 0) - sum(places.values())
-        kept: dict[str, Resources] = {}
-        for slot in self.slots:
-            open_here = slot.count - seen.get(slot.pods, {}).get(slot.node, 0)
-            count = max(0, min(open_here, to_come[slot.pods]))
-            to_come[slot.pods] -= count
-            _add(kept.setdefault(slot.node, {}), self.requests.get(slot.pods, {}), count)
-        return kept
 
 
 class _Move(Struct):
@@ -105,13 +83,16 @@ class AuditedRooms:
             if over.sequence < made.sequence:
                 made.promise = None
 
-    def breaches(self) -> Iterator[Violation]:
+    def breaches(self, kept: KeptRoom) -> Iterator[Violation]:
+        """With those that have taken what is `kept` for others, and those that were evicted for room in vain."""
         given: dict[str, Promise] = {}
+        kept.begin()
         # One that waited for an earlier event of its job stands where it was stored, not where it could be read.
         for move in sorted(self._moves, key=lambda move: move.sequence):
             promise = move.promise
+            yield from kept.chosen(move.sequence, given, self)
             if promise is None:
-                given.pop(move.key, None)
+                kept.released(move.key, given.pop(move.key, None), move.at)
                 continue
             given[move.key] = promise
             here = {name: one for name, one in given.items() if one.cluster == promise.cluster}
@@ -119,6 +100,11 @@ class AuditedRooms:
                 text = self._overfull(here, promise, node, move.at)
                 if text:
                     yield Violation(move.job, move.sequence, "room", text)
+                now = Moment(move.sequence, move.at)
+                text = kept.taken_by(move.job, (promise.cluster, node), now, here, self)
+                if text:
+                    yield Violation(move.job, move.sequence, "kept", text)
+        yield from kept.chosen(sys.maxsize, given, self)
 
     def _overfull(self, given: Mapping[str, Promise], promise: Promise, node: str, at: int) -> str:
         """Why the promises on a node are too much for this one, by all that may have been known at the time; empty if
@@ -128,7 +114,7 @@ class AuditedRooms:
             return f"{promise.cluster} has no node {node}"
         asked = promise.planned({}).get(node, {})
         text = ""
-        for state in self._states(promise.cluster, at):
+        for state in self.states(promise.cluster, at):
             total = taken(given, state, node)
             # Who asks for nothing of what there is too little of has not taken it.
             judged = {name: amount for name, amount in total.items() if name in asked}
@@ -137,7 +123,12 @@ class AuditedRooms:
                 return ""
         return f"{node} of {promise.cluster} {text}"
 
-    def _states(self, cluster: str, at: int) -> Iterator[dict[str, Node]]:
+    def too_much(self, where: tuple[str, str], state: Mapping[str, Node], total: Resources) -> str:
+        """What of this is too much for a node as it was; empty when it is not."""
+        cluster, node = where
+        return _too_much({**self._nodes.get(cluster, {}).get(node, {}), **_batch_in(state, node)}, total)
+
+    def states(self, cluster: str, at: int) -> Iterator[dict[str, Node]]:
         """What reports showed at `at` and in the time before, by each source, newest first; nothing when there were no
         reports."""
         for states in self._known.get(cluster, {"": [(0, {})]}).values():
@@ -149,42 +140,11 @@ class AuditedRooms:
                     break
 
 
-def taken(given: Mapping[str, Promise], state: Mapping[str, Node], node: str) -> Resources:
-    """What is promised or used on `node`: other people's pods, ours that were seen there, ours that are to come."""
-    total: Resources = {}
-    row = state.get(node)
-    if row is not None:
-        _add(total, row.used, 1)
-        for pods in row.attempts.values():
-            _add(total, pods.requests, 1)
-    for key, promise in given.items():
-        _add(total, promise.planned(_seen(key, promise.namespace, state)).get(node, {}), 1)
-    return total
-
-
-def _seen(key: str, namespace: str, state: Mapping[str, Node]) -> dict[str, dict[str, int]]:
-    """An attempt's own pods by pod set and node. Where pods of other namespaces say on the same node that they are of
-    it too, each namespace has its own line."""
-    seen: dict[str, dict[str, int]] = {}
-    lines = (key, f"{key}@{namespace}")
-    for name, there in state.items():
-        for own in (there.attempts[line] for line in lines if line in there.attempts):
-            if own.namespace in ("", namespace):
-                for pods, count in own.counts.items():
-                    _add(seen.setdefault(pods, {}), {name: count}, 1)
-    return seen
-
-
 def _batch_in(state: Mapping[str, Node], node: str) -> Resources:
     """The batch resources that a node had by its report; of a node that was not reported nobody knows others than those
     that it has for good."""
     row = state.get(node)
     return {name: row.allocatable.get(name, 0) for name in PART_OF} if row is not None else {}
-
-
-def _add(total: dict[str, Any], amounts: Mapping[str, int], times: int) -> None:
-    for name, amount in amounts.items():
-        total[name] = total.get(name, 0) + amount * times
 
 
 def _too_much(have: Resources, total: Resources) -> str:

@@ -44,17 +44,16 @@ def simulate(
         bool, typer.Option("--keeper", help="manifests leave the record minutes after the end of their jobs")
     ] = False,
     idle: Annotated[bool, typer.Option("--idle", help="nodes have idle resources, and jobs ask for them")] = False,
+    evictions: Annotated[bool, typer.Option("--evictions", help="owners want back what they have lent")] = False,
     hub_too: Annotated[bool, typer.Option("--hub-too", help="every second seed is with a hub")] = False,
     idle_too: Annotated[bool, typer.Option("--idle-too", help="two of every four seeds are with --idle")] = False,
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
     """Run a fleet on a virtual clock, with faults drawn from a seed; the same seed is the same run."""
-    if profile != "all" and profile not in PROFILES:
-        raise Failure(USAGE, f"--profile {profile} is not known", f"use {', '.join(PROFILES)} or all")
-    if output not in ("", "json"):
-        raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
+    _check(profile, output)
     hub = hub or companions or schedules
-    like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, hub, companions, schedules, keeper, idle)
+    parts = (hub, companions, schedules, keeper, idle, evictions)
+    like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, *parts)
     tally = _Tally(output)
     try:
         for outcome in carried_out(_plans(like, runs, hub_too, idle_too), runs):
@@ -63,6 +62,13 @@ def simulate(
         say("stopped")
     tally.tell()
     raise typer.Exit(1 if tally.broken else 0)
+
+
+def _check(profile: str, output: str) -> None:
+    if profile != "all" and profile not in PROFILES:
+        raise Failure(USAGE, f"--profile {profile} is not known", f"use {', '.join(PROFILES)} or all")
+    if output not in ("", "json"):
+        raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
 
 
 def _plans(like: RunPlan, runs: int, hub_too: bool, idle_too: bool) -> Iterator[RunPlan]:

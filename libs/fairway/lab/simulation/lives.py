@@ -26,7 +26,7 @@ from fairway.runtime.ports import World
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
-from fairway.wire.flow import AGENT, KEEPER
+from fairway.wire.subjects import AGENT, KEEPER
 
 if TYPE_CHECKING:
     from fairway.lab.simulation.fleet import SimulatedFleet

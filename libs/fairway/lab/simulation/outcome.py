@@ -10,7 +10,8 @@ class RunPlan(Struct, frozen=True):
     With a `hub` most of the jobs are applied there, and so are the settings of the fleet; with `companions` some of
     these name ConfigMaps and Secrets of the hub, and with `schedules` there are some that make more of them. With a
     `keeper` manifests are removed from the record some minutes after the end of their jobs. Where there are `idle`
-    resources nodes list them, too, and jobs ask for them."""
+    resources nodes list them, too, and jobs ask for them. With `evictions` there are priorities, guaranteed shares that
+    are lent and wanted back, and little patience."""
 
     seed: int
     hours: float = 0.25
@@ -24,6 +25,7 @@ class RunPlan(Struct, frozen=True):
     schedules: bool = False
     keeper: bool = False
     idle: bool = False
+    evictions: bool = False
 
     @property
     def on_hub(self) -> int:
@@ -35,7 +37,7 @@ class RunPlan(Struct, frozen=True):
         """What repeats it."""
         size = f"--hours {self.hours:g} --clusters {self.clusters} --jobs {self.jobs} --pace {self.pace:g}"
         more = {"hub": self.hub, "companions": self.companions, "schedules": self.schedules, "replay": self.replay}
-        more |= {"keeper": self.keeper, "idle": self.idle}
+        more |= {"keeper": self.keeper, "idle": self.idle, "evictions": self.evictions}
         flags = "".join(f" --{name}" for name, given in more.items() if given)
         return f"fairway simulate --seed {self.seed} {size} --profile {self.profile}{flags}"
 

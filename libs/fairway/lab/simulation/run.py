@@ -11,6 +11,7 @@ import structlog
 
 from fairway.domain import decision
 from fairway.lab.fleet.decided_again import hardly_known
+from fairway.lab.simulation.evictions.evictions_of_run import EvictionsOfRun
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.hub.hub_of_run import HubOfRun
 from fairway.lab.simulation.idle.idle_of_run import IdleOfRun
@@ -66,6 +67,7 @@ class _Run:
         quota_tree = read_quota_tree(tree(self._gpus))
         self._hub: HubOfRun | None = None
         self._idle: IdleOfRun | None = None
+        self._evictions: EvictionsOfRun | None = None
         self._witness = EventChecks(can_take, quota_tree, self._faults.profile.grace)
 
     async def run(self) -> RunOutcome:
@@ -73,22 +75,22 @@ class _Run:
         loop.set_exception_handler(self._failed)
         witness = self._witness
         plan = self._plan
-        heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
-        fleet = self._fleet = witness.fleet = SimulatedFleet(self._faults, self._nodes, heard, plan)
-        fleet.bus.told = self._told
-        fleet.store.books.wrong = witness.breach
-        fleet.store.books.most = witness.most
+        fleet = self._fleet = witness.fleet = self._watched()
         removals = RemovalChecks(fleet, witness.breach)
         fleet.erasing = removals.erasing
         people = self._people = People(fleet, self._faults, witness, plan)
         # In a part of the fleets a job can fail for good. Drawn apart from the rest, which stays as it is.
-        attempts = Random(f"attempts {plan.seed}").choice((20, 20, 3, 1) if plan.idle else (20, 20, 20, 3))
+        few = plan.idle or plan.evictions
+        attempts = Random(f"attempts {plan.seed}").choice((20, 20, 3, 1) if few else (20, 20, 20, 3))
         if fleet.hub is not None:
             self._hub = HubOfRun(fleet, fleet.hub, witness, plan)
         if plan.idle:
             self._idle = IdleOfRun(fleet, witness, plan)
             people.idle = self._idle.jobs
         above = Administrators(fleet, self._faults.rng, witness, self._gpus, attempts)
+        if plan.evictions:
+            self._evictions = EvictionsOfRun(fleet, witness, plan)
+            await self._evictions.settle_in(above, people)
         for member in fleet.members.values():
             member.fate = people.fate
         await above.settle_in()
@@ -96,7 +98,7 @@ class _Run:
         if self._hub is not None:
             await self._hub.in_force()
         looking = asyncio.ensure_future(self._look())
-        parts = [one.live() for one in (self._hub, self._idle) if one is not None]
+        parts = [one.live() for one in (self._hub, self._idle, self._evictions) if one is not None]
         await asyncio.gather(people.live(above), *parts)
         await self._quiet()
         if plan.keeper and not witness.breaches:
@@ -106,6 +108,16 @@ class _Run:
         self._end()
         again = await self._decided_again() if plan.replay else {}
         return msgspec.structs.replace(self._outcome(loop.time()), decided_again=again)
+
+    def _watched(self) -> SimulatedFleet:
+        """Of which the witness hears everything."""
+        witness = self._witness
+        heard = MemberEvents(witness.started, witness.ended, witness.gone, witness.deleted)
+        fleet = SimulatedFleet(self._faults, self._nodes, heard, self._plan)
+        fleet.bus.told = self._told
+        fleet.store.books.wrong = witness.breach
+        fleet.store.books.most = witness.most
+        return fleet
 
     def _told(self, stream: str, delivery: Delivery) -> None:
         self._witness.stored(stream, delivery)
@@ -119,6 +131,8 @@ class _Run:
         self._witness.end()
         if self._idle is not None:
             self._idle.checks.end()
+        if self._evictions is not None:
+            self._evictions.checks.end()
         if self._hub is not None and not self._witness.breaches:
             for rule, job, text in self._hub.end():
                 self._witness.breach(rule, job, text)
@@ -140,6 +154,9 @@ class _Run:
             self._witness.breach("failed", "", f"{context.get('message')}: {context.get('exception')!r}")
 
     async def _look(self) -> None:
+        if self._evictions is not None:
+            watching = asyncio.ensure_future(self._evictions.checks.watch())
+            watching.add_done_callback(lambda done: None if done.cancelled() else done.result())
         while True:
             await asyncio.sleep(_LOOK_S)
             self._witness.look()
@@ -187,6 +204,7 @@ class _Run:
         fleet = self._fleet
         known = rows(self._fleet)
         breaches = tuple(self._witness.breaches)
+        parts = (self._hub, self._idle, self._evictions)
         return RunOutcome(
             plan=self._plan,
             seed=self._plan.seed,
@@ -198,7 +216,7 @@ class _Run:
             deaths=fleet.processes.deaths,
             hours=seconds / 3600,
             seconds=0.0,
-            drawn=dict(sorted(sum((one.drawn for one in (self._hub, self._idle) if one), self._people.drawn).items())),
+            drawn=dict(sorted(sum((one.drawn for one in parts if one), self._people.drawn).items())),
             story=story(breaches, fleet.bus.stored("JOBS")),
         )
 

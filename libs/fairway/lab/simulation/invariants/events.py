@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker, Grace
+from fairway.audit.evictions.claims import EvictionFigures
 from fairway.domain.job import State
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.text.decoding import decoder
@@ -26,10 +27,12 @@ from fairway.wire import fleet as fleet_wire
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.capacity import Node
+from fairway.wire.preemption import evictions
 
 _message = decoder(wire.Message)
 _heard = decoder(fleet_wire.Message)
 _decoded = decoder(fleet_wire.DeadLetter)
+_relief = decoder(evictions.Message)
 # With this begin the ids of what somebody says who has no right to.
 LIE = "lie-"
 # The source of reports without the pods that are gone. Who decides may know of it, or still go by what agents told.
@@ -86,6 +89,8 @@ class EventChecks:
                 self._silence.hear(heard, self._now())
         if stream == "DLQ" and not _decoded(delivery.data).id.startswith(LIE):
             self.breach("dead letter", "", delivery.data.decode()[:500])
+        if stream == "RELIEF" and isinstance(told_whom := _relief(delivery.data), evictions.Evict):
+            self._checker.decided(told_whom)
         if stream != "JOBS":
             return
         message = _message(delivery.data)
@@ -169,7 +174,16 @@ class EventChecks:
     # The settings.
 
     def tree_changed(self, tree: QuotaNode) -> None:
-        self._checker.charges.changed(tree, T0 + self._now())
+        self._checker.tree_changed(tree, T0 + self._now())
+
+    @property
+    def tree(self) -> QuotaNode | None:
+        """The newest one."""
+        return self._checker.evictions.trees.newest
+
+    def evictions(self) -> EvictionFigures:
+        """What became of claims, once it is judged at the end."""
+        return self._checker.evictions.figures()
 
     def most(self, node: str, resource: str) -> int | None:
         """What a node of the quota tree may be charged now."""

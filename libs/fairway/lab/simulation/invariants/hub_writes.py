@@ -165,9 +165,10 @@ class HubChecks:
 
     def _again(self, one: StoredObject, cause: wire.JobMessage) -> tuple[object, ...]:
         """Who changes or holds a job twice is answered twice; an attempt whose room was taken meanwhile is placed once
-        more; and a service that begins anew, as it does in trouble, does not know which reasons to wait it has told."""
+        more, and one that claims twice is nominated twice; and a service that begins anew, as it does in trouble, does
+        not know which reasons to wait it has told."""
         trouble = self._fleet.faults.profile.wipes and isinstance(cause, wire.Blocked | wire.Queue)
-        often = isinstance(cause, wire.Amended | wire.Unchanged | wire.Held | wire.Placed)
+        often = isinstance(cause, wire.Amended | wire.Unchanged | wire.Held | wire.Placed | wire.Nominated)
         return (one.key.name,) if trouble or often else ()
 
     # Everything.

@@ -12,6 +12,7 @@ from fairway.domain import decision
 from fairway.domain.batch_resources import PART_OF
 from fairway.domain.decision import Add, Put, Step
 from fairway.domain.job import Job
+from fairway.domain.preemption.claim import is_claims
 from fairway.domain.quota.charge import Share
 from fairway.domain.reservations import Hold
 from fairway.runtime.ports import Clock
@@ -51,10 +52,11 @@ class StoreChecks:
         """The `new` reservations lie on each node that they name, and none of these is too full by them, nor takes of
         its margin. Batch resources may become less afterwards: only who is new has to fit."""
         puts = [write for write in step.writes if isinstance(write, Put)]
-        rows = {write.key: write.value for write in puts if isinstance(write.value, Node)}
+        nodes = {(write.table, write.key): write.value for write in puts if isinstance(write.value, Node)}
         for write in new:
+            table = decision.nodes(write.table.partition("/")[2])
             for name, amounts in _planned(write.value).items():
-                node = rows.get(name)
+                node = nodes.get((table, name))
                 if node is None or node.holds.get(write.key) != amounts:
                     self.wrong("room", _job_of(step), f"{write.key} is reserved, and the row of {name} does not say so")
                 elif over := [one for one in amounts if _taken(node, one) > _room(node, one)]:
@@ -90,7 +92,8 @@ class CheckedStore(MemoryStore):
     def _take(self, step: Step, missed: set[tuple[str, str]]) -> bool:
         before = [add for write in _shared(step) for add in self._charged(write).adds(-1)]
         holds = [one for one in step.writes if isinstance(one, Put) and isinstance(one.value, Hold)]
-        new = [one for one in holds if one.key not in self.rows.get(one.table, {})]
+        # What is kept for a claim lies where others still are.
+        new = [one for one in holds if one.key not in self.rows.get(one.table, {}) and not is_claims(one.key)]
         taken = super()._take(step, missed)
         if taken:
             self.books.compare(before, step)

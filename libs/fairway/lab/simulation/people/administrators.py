@@ -1,7 +1,7 @@
 """Those who run the fleet: they set quota and policies, change the quota tree, have members leave and join again."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -90,7 +90,8 @@ def apply(hub: SimulatedHub, manifest: Json) -> None:
 
 
 class Administrators:
-    """`gpus` are all that the members have; a job may have so many `attempts`."""
+    """`gpus` are all that the members have; a job may have so many `attempts`. `tree_of` a scale is another quota tree,
+    `last_tree` one in which everything can run."""
 
     def __init__(self, fleet: SimulatedFleet, rng: Random, witness: EventChecks, gpus: int, attempts: int) -> None:
         self._fleet = fleet
@@ -100,28 +101,29 @@ class Administrators:
         self._attempts = attempts
         self._words = 0
         self._moving: set[str] = set()
+        self.tree_of: Callable[[int], Json] = tree
+        self.last_tree: Callable[[int], Json] = tree
 
     async def settle_in(self) -> None:
         """The quota tree, the policy, a blocking queue and the members' names, before anybody submits."""
         policy = _policy(self._attempts, self._fleet.kinds, self._fleet.hub is not None)
-        await self._say("ClusterPropagationPolicy", "", "all", policy)
-        await self._say("Queue", "kube-queue", "strict", _STRICT)
-        await self._say("ElasticQuotaTree", "kube-system", "tree", tree(self._gpus))
+        await self.say("ClusterPropagationPolicy", "", "all", policy)
+        await self.say("Queue", "kube-queue", "strict", _STRICT)
+        await self._set_tree(self.tree_of(self._gpus))
         for name in self._fleet.members:
-            await self._say("Cluster", "", name, {"labels": {}})
-            await self._say("Member", "", name, msgspec.to_builtins(self._fleet.counted(name)))
+            await self.say("Cluster", "", name, {"labels": {}})
+            await self.say("Member", "", name, msgspec.to_builtins(self._fleet.counted(name)))
 
     async def change_tree(self) -> None:
         """Less for everybody while jobs run, or as much as before."""
-        await self._set_tree(self._gpus * self._rng.choice((1, 2, 3, 4)) // 4)
+        await self._set_tree(self.tree_of(self._gpus * self._rng.choice((1, 2, 3, 4)) // 4))
 
     async def restore(self) -> None:
         """So that everything can run in the end."""
-        await self._set_tree(self._gpus)
+        await self._set_tree(self.last_tree(self._gpus))
 
-    async def _set_tree(self, scale: int) -> None:
-        manifest = tree(scale)
-        await self._say("ElasticQuotaTree", "kube-system", "tree", manifest)
+    async def _set_tree(self, manifest: Json) -> None:
+        await self.say("ElasticQuotaTree", "kube-system", "tree", manifest)
         if self._fleet.hub is None:  # else it counts when the hub's service has said it
             self._witness.tree_changed(read_quota_tree(manifest))
 
@@ -142,7 +144,7 @@ class Administrators:
         if await self._empty(name):
             fleet.leave(name)
             for kind in ("Cluster", "Member"):
-                await self._say(kind, "", name, None)
+                await self.say(kind, "", name, None)
             at = fleet.clock.now()
             left = wire.Report(at=at, cluster=name, epoch="", sequence=0, left=True)
             await self._publish(f"left-{name}-{at}", subjects.cluster(wire.Report.verb, name), left)
@@ -150,7 +152,7 @@ class Administrators:
         await self._join(name, facts)
 
     async def _join(self, name: str, facts: Facts) -> None:
-        await self._say("Member", "", name, msgspec.to_builtins(facts))
+        await self.say("Member", "", name, msgspec.to_builtins(facts))
         self._fleet.join(name, facts)
 
     async def _empty(self, name: str) -> bool:
@@ -161,7 +163,7 @@ class Administrators:
                 return True
         return False
 
-    async def _say(self, kind: str, namespace: str, name: str, manifest: Json | None) -> None:
+    async def say(self, kind: str, namespace: str, name: str, manifest: Json | None) -> None:
         if self._fleet.hub is not None and manifest is not None and "apiVersion" in manifest:
             apply(self._fleet.hub, manifest)
             return

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from fairway.domain.names import job_id
+from fairway.lab.simulation.evictions.jobs import EvictionJobs
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.idle.jobs import IdleJobs
 from fairway.lab.simulation.invariants.events import EventChecks
@@ -30,16 +31,16 @@ _HOUR = 3600.0
 
 class People:
     """Everything that comes from outside, drawn from the chance of the faults. Where there are `idle` resources, who
-    makes the jobs that ask for them."""
+    makes the jobs that ask for them; where jobs evict others, who says what each may."""
 
     def __init__(self, fleet: SimulatedFleet, faults: FaultInjector, witness: EventChecks, plan: RunPlan) -> None:
         self._fleet = fleet
         self._faults = faults
         self._rng = faults.rng
         self._witness = witness
-        self._seconds = plan.hours * _HOUR
-        self._jobs = plan.jobs - plan.on_hub
+        self._plan = plan
         self.idle: IdleJobs | None = None
+        self.evictions: EvictionJobs | None = None
         self.drawn = Counter[str]()
         self._tenants: dict[str, str] = {}
         self._fates: dict[tuple[str, int], Fate] = {}
@@ -48,11 +49,11 @@ class People:
         """Returns when the time of trouble is over."""
         profile = self._faults.profile
         start = asyncio.get_running_loop().time()
-        hours = self._seconds / _HOUR
+        hours = self._plan.hours
         intruders = Attackers(self._fleet, self._faults, self._witness, self._tenants)
         rates: list[tuple[float, Callable[[], Awaitable[None]]]] = [
-            (self._jobs / hours, self._submit),
-            (self._jobs / 8 / min(1, hours), self._cancel),
+            (self._most / hours, self._submit),
+            (self._most / 8 / min(1, hours), self._cancel),
             (profile.kills, self._kill),
             (profile.pauses, self._pause),
             (profile.wipes, self._wipe),
@@ -73,7 +74,7 @@ class People:
         events = set()
         while True:
             await asyncio.sleep(self._rng.expovariate(total / _HOUR))
-            if asyncio.get_running_loop().time() - start > self._seconds:
+            if asyncio.get_running_loop().time() - start > hours * _HOUR:
                 break
             (act,) = self._rng.choices([one for _, one in rates], [rate for rate, _ in rates])
             self.drawn[act.__name__.strip("_")] += 1
@@ -87,17 +88,27 @@ class People:
 
     # Users.
 
+    @property
+    def _most(self) -> int:
+        """So many jobs in all."""
+        return self._plan.jobs - self._plan.on_hub
+
     async def _submit(self) -> None:
-        if len(self._witness.submitted) >= self._jobs:
+        if len(self._witness.submitted) < self._most:
+            await self.submit(self._rng.choice(TENANTS))
+
+    async def submit(self, tenant: str) -> None:
+        """One more job of a tenant, as long as there are to be more."""
+        number = len(self._witness.submitted)
+        if number >= self._most:
             return
         rng = self._rng
-        number = len(self._witness.submitted)
-        tenant = rng.choice(TENANTS)
         client = f"client-{number}"
         job = self._witness.submitted[client] = job_id(tenant, client, f"job-{number}")
         idle = self.idle if self.idle is not None and self.idle.asks(job) else None
         name = f"job-{number}"
         manifest = idle.manifest(name, tenant, job) if idle is not None else self.manifest(name, tenant)
+        manifest = self.evictions.marked(manifest) if self.evictions is not None else manifest
         self._tenants[job] = tenant
         raw = msgspec.Raw(_encode(manifest))
         message = wire.SubmitRequest(manifest=raw, client=client, at=self._fleet.clock.now())

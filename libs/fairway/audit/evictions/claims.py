@@ -1,0 +1,187 @@
+"""Claims, what was evicted for each, and how each ended: an eviction belongs to one claim that was open, and to one
+decision of the scheduler that names it."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
+from fairway.audit.attempts import Spoken, Violation, ends
+from fairway.audit.evictions.history import Moment
+from fairway.domain.events import message_id
+from fairway.wire import jobs as wire
+from fairway.wire.preemption.evictions import Evict, Victim
+from fairway.wire.reasons import Code
+
+# The claim led to room for its job.
+USED = "used"
+# How long after its time (ms), with twice the time that news may take, a claim that is still open is nobody's to end.
+_OVERDUE_MS = 120_000
+
+
+def claim_id(job: str, attempt: int, number: int) -> str:
+    """As evictions name it."""
+    return f"claim-{message_id(job, attempt, number)[:8]}"
+
+
+class AuditedClaim(Struct):
+    """`end` is empty while it is open: else `used`, the code of its reason, or how its job ended."""
+
+    said: wire.Claimed
+    begun: Moment
+    nominated: wire.Nominated | None = None
+    nominated_at: Moment = Moment(0, 0)
+    victims: list[Spoken] = field(default_factory=list)
+    end: str = ""
+    over: Moment | None = None
+
+    @property
+    def until(self) -> int:
+        return self.nominated.until if self.nominated is not None else self.said.until
+
+    def ended(self, end: str, now: Moment) -> None:
+        self.end = self.end or end
+        self.over = self.over or now
+
+
+class EvictionFigures(Struct, frozen=True):
+    """`claims` by how they ended (`open`: they have not), `evicted` attempts by cause, `wasted` those of claims that
+    ended without being used, by how those ended; `most` is how often one job was evicted."""
+
+    claims: dict[str, int] = {}
+    evicted: dict[str, int] = {}
+    wasted: dict[str, int] = {}
+    most: int = 0
+
+
+class Claims:
+    """Takes the events of each job in their order, and decisions of whom to evict whenever they come. Evictions made
+    before `decisions_since` (ms; None: all) were decided when nobody kept that."""
+
+    def __init__(self) -> None:
+        self.all: list[AuditedClaim] = []
+        self.evicted: list[Spoken] = []
+        self.decisions_since: int | None = 0
+        self._open: dict[str, AuditedClaim] = {}
+        self._named: dict[tuple[str, str, int], Victim] = {}
+        self._newest = 0
+        self._wrong: list[Violation] = []
+
+    def decided(self, message: Evict) -> None:
+        name = claim_id(message.job, message.attempt, message.claim)
+        self._named |= {(name, one.job, one.attempt): one for one in message.victims}
+
+    def named(self, spoken: Spoken) -> Victim | None:
+        """What was decided of this attempt, for the claim for which it was evicted."""
+        message = spoken.message
+        assert isinstance(message, wire.Evicted), "it was evicted"
+        return self._named.get((message.claim, message.job, message.attempt))
+
+    def newest(self, job: str) -> AuditedClaim | None:
+        """The open one of a job."""
+        return self._open.get(job)
+
+    def follow(self, spoken: Spoken) -> None:
+        message = spoken.message
+        now = Moment(spoken.sequence, message.at)
+        self._newest = max(self._newest, message.at)
+        if isinstance(message, wire.Evicted):
+            self.evicted.append(spoken)
+        if isinstance(message, wire.Claimed):
+            self._begin(message, spoken, now)
+            return
+        claim = self._open.get(message.job)
+        if claim is None:
+            if isinstance(message, wire.Nominated):
+                self._breach(spoken, f"room is kept for its claim {message.claim}, which is not open")
+            return
+        if isinstance(message, wire.Nominated):
+            claim.nominated = message
+            claim.nominated_at = now
+        elif end := _end(claim, spoken):
+            claim.ended(end, now)
+            del self._open[message.job]
+
+    def _begin(self, message: wire.Claimed, spoken: Spoken, now: Moment) -> None:
+        other = self._open.get(message.job)
+        if other is not None:
+            self._breach(spoken, f"claim {message.claim} began while claim {other.said.claim} was open")
+            other.ended("another one", now)
+        self._open[message.job] = AuditedClaim(message, now)
+        self.all.append(self._open[message.job])
+
+    def _breach(self, spoken: Spoken, text: str) -> None:
+        self._wrong.append(Violation(spoken.message.job, spoken.sequence, "claim", text))
+
+    def judged(self, known_ms: int) -> Iterator[Violation]:
+        """What is wrong with claims; evictions are given to the claims that they belong to."""
+        yield from self._wrong
+        by_name: dict[str, list[AuditedClaim]] = {}
+        for claim in self.all:
+            claim.victims = []
+            said = claim.said
+            by_name.setdefault(claim_id(said.job, said.attempt, said.claim), []).append(claim)
+            last = claim.over.at if claim.over is not None else self._newest
+            if last > claim.until + _OVERDUE_MS + 2 * known_ms:
+                how = f"ended ({claim.end})" if claim.end else "has not ended"
+                text = f"claim {said.claim} {how} {(last - claim.until) // 1000} s after its time"
+                yield Violation(said.job, claim.begun.place, "claim", text)
+        for spoken in self.evicted:
+            message = spoken.message
+            assert isinstance(message, wire.Evicted), "it was evicted"
+            claim_of = _of(by_name.get(message.claim, []), message.at)
+            if claim_of is None:
+                yield _wrong(spoken, f"attempt {message.attempt} was evicted for {message.claim}, and nobody claimed")
+                continue
+            claim_of.victims.append(spoken)
+            yield from (_wrong(spoken, text) for text in self._unfounded(claim_of, spoken, known_ms))
+
+    def _unfounded(self, claim: AuditedClaim, spoken: Spoken, known_ms: int) -> Iterator[str]:
+        message = spoken.message
+        assert isinstance(message, wire.Evicted), "it was evicted"
+        what = f"attempt {message.attempt} was evicted for {message.claim}"
+        if claim.over is not None and claim.over.at < message.at - known_ms:
+            ago = (message.at - claim.over.at) / 1000
+            yield f"{what}, which had ended {ago:.0f} s before: {claim.end}"
+        if claim.nominated is None:
+            yield f"{what}, and no room was kept for that"
+        if message.right not in claim.said.causes:
+            yield f"{what} by {message.right}, which its job may not"
+        since = self.decisions_since
+        if since is not None and message.at >= since and self.named(spoken) is None:
+            yield f"{what}, and no decision names it"
+
+    def figures(self) -> EvictionFigures:
+        """Once they are judged."""
+        messages = [one.message for one in self.evicted if isinstance(one.message, wire.Evicted)]
+        wasted = Counter[str]()
+        for claim in self.all:
+            if claim.end not in ("", USED):
+                wasted[claim.end] += len(claim.victims)
+        return EvictionFigures(
+            claims=dict(sorted(Counter(claim.end or "open" for claim in self.all).items())),
+            evicted=dict(sorted(Counter(one.right.value for one in messages).items())),
+            wasted=dict(sorted((+wasted).items())),
+            most=max(Counter(one.job for one in messages).values(), default=0),
+        )
+
+
+def _of(claims: list[AuditedClaim], at: int) -> AuditedClaim | None:
+    """A store that was lost may have had a claim of the same number: the last one that had begun by then."""
+    return next((one for one in reversed(claims) if one.begun.at <= at), claims[0] if claims else None)
+
+
+def _end(claim: AuditedClaim, spoken: Spoken) -> str:
+    """How this message ends it; empty when it does not."""
+    message = spoken.message
+    if isinstance(message, wire.Reserved):
+        return USED if claim.nominated is not None else Code.CLAIM_NOT_NEEDED
+    if isinstance(message, wire.Unclaimed):
+        return message.why.code
+    if ends(message):
+        return message.verb
+    return "another attempt" if isinstance(message, wire.Queue) and message.attempt != claim.said.attempt else ""
+
+
+def _wrong(spoken: Spoken, text: str) -> Violation:
+    return Violation(spoken.message.job, spoken.sequence, "claim", text)

@@ -1,0 +1,129 @@
+"""What a job has to leave alone when it is let go: quota that open claims keep for others, what nodes do not lend, and,
+for one that is never evicted, what is beyond their min."""
+
+from collections.abc import Iterator, Sequence
+
+from fairway.audit.attempts import Spoken, Violation
+from fairway.audit.evictions.history import ActiveHistory, Moment, Span, Spans, TreeHistory, UsageHistory
+from fairway.audit.evictions.victims import terms_of
+from fairway.domain.preemption.levels import GUARANTEED, SPARE, guarantors
+from fairway.domain.preemption.precedence import Party, by_priority
+from fairway.domain.quota.charge import path_nodes, quota_key
+from fairway.domain.quota.lending import kept_back
+from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
+from fairway.domain.resources import Resources, show
+from fairway.wire import jobs as wire
+
+
+class Gates:
+    """`claims` are jobs that wait with an open claim, `fixed` those that are charged and never evicted."""
+
+    def __init__(self, active: ActiveHistory, usage: UsageHistory, trees: TreeHistory) -> None:
+        self.claims = Spans()
+        self.fixed = Spans()
+        self.passed: list[tuple[Spoken, bool]] = []
+        self._active = active
+        self._usage = usage
+        self._trees = trees
+
+    def judged(self) -> Iterator[Violation]:
+        for spoken, fixed in sorted(self.passed, key=lambda one: one[0].sequence):
+            message = spoken.message
+            assert isinstance(message, wire.Dequeued), "it was let go"
+            now = Moment(spoken.sequence, message.at)
+            known = self._trees.about(now.at)
+            for rule, text in self._wrong(message, now, known) if known else ():
+                yield Violation(message.job, spoken.sequence, rule, text)
+            if fixed and known and (text := self._beyond_min(message, now, known)):
+                yield Violation(message.job, spoken.sequence, "min", text)
+
+    def _wrong(
+        self, message: wire.Dequeued, now: Moment, known: Sequence[QuotaNode | None]
+    ) -> Iterator[tuple[str, str]]:
+        kept = [one for one in self.claims.all if one.job != message.job and one.holds(now)]
+        wrong = [self._passes(tree, message, now, ()) for tree in known]
+        if all(wrong):
+            yield "lending", wrong[0]
+        elif kept and all(self._passes(tree, message, now, kept) for tree in known):
+            left = [one for one in kept if not self._precedes(message.job, one.job, now, known)]
+            wrong = [self._passes(tree, message, now, left) for tree in known]
+            if left and all(wrong):
+                yield "kept", f"{wrong[0]}; {', '.join(one.job for one in left)} claimed it"
+
+    def _passes(self, tree: QuotaNode | None, message: wire.Dequeued, now: Moment, kept: Sequence[Span]) -> str:
+        """The node whose max is passed with what claims keep and nodes do not lend; empty when there is none."""
+        path = path_nodes(tree, message.path)
+        charge = {name: amount for name, amount in message.charge.items() if amount}
+        used = {
+            quota_key(node, name): self._usage.used(node, name, now.place)
+            - charge.get(name, 0) * (node in message.path)
+            for node in (one.path for one in _below(path[:1]))
+            for name in charge
+        }
+        withheld = kept_back(path, used, charge)
+        for node in path:
+            for name, amount in charge.items():
+                key = quota_key(node.path, name)
+                claimed = sum(one.asks.get(name, 0) for one in kept if node.path in one.path)
+                total = used[key] + amount + withheld.get(key, 0) + claimed
+                more = withheld.get(key, 0) + claimed
+                if more and total > node.max.get(name, total):
+                    return (
+                        f"quota {node.path} uses {show(name, used[key] + amount)} {name} of at most "
+                        f"{show(name, node.max[name])}, and {show(name, more)} are kept there"
+                    )
+        return ""
+
+    def _precedes(self, job: str, other: str, now: Moment, known: Sequence[QuotaNode | None]) -> bool:
+        """Whether it may have looked as if the job came before the other one."""
+        for tree in known:
+            high = SPARE
+            low = GUARANTEED
+            jobs = None
+            for there in self._active.about(now):
+                if job not in there or other not in there:
+                    continue
+                found = guarantors(tree, there.values())
+                high = max(high, GUARANTEED if job in found else SPARE)
+                low = min(low, GUARANTEED if other in found else SPARE)
+                jobs = (there[job], there[other])
+                mine, theirs = (
+                    Party((), terms.domain if terms.by_priority else None, one.priority, level)
+                    for one, level in zip(jobs, (high, low), strict=True)
+                    for terms in (terms_of(tree, one.leaf),)
+                )
+                if by_priority(mine, theirs):
+                    return True
+        return False
+
+    def _beyond_min(self, message: wire.Dequeued, now: Moment, known: Sequence[QuotaNode | None]) -> str:
+        """The node whose min is passed by those that are never evicted, by every tree that may have been known."""
+        text = ""
+        for tree in known:
+            text = ""
+            for node in path_nodes(tree, message.path):
+                there = [one.asks for one in self.fixed.all if node.path in one.path and one.holds(now)]
+                text = text or _more_than_min(node, message.charge, there)
+            if not text:
+                return ""
+        return text
+
+
+def _more_than_min(node: QuotaNode, charge: Resources, there: Sequence[Resources]) -> str:
+    for name, amount in charge.items():
+        if not amount or name == MAX_JOBS or (name not in node.min and name not in node.max):
+            continue
+        total = amount + sum(one.get(name, 0) for one in there)
+        least = node.min.get(name, 0)
+        if total > least:
+            return (
+                f"jobs that are never evicted use {show(name, total)} {name} of quota {node.path}, more than its min "
+                f"of {show(name, least)}"
+            )
+    return ""
+
+
+def _below(nodes: Sequence[QuotaNode]) -> Iterator[QuotaNode]:
+    for node in nodes:
+        yield node
+        yield from _below(node.children)

@@ -1,0 +1,133 @@
+"""Room that is kept for claims: nobody else takes it, and nobody was evicted for it whose leaving makes no difference.
+
+Looked at as room is (`audit/room.py`): on what is promised and what was seen, without the attempts that leave.
+"""
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from fairway.audit.attempts import Violation
+from fairway.audit.evictions.claims import AuditedClaim, Claims
+from fairway.audit.evictions.history import Moment
+from fairway.audit.promises import Promise, taken
+from fairway.domain.resources import Resources
+from fairway.wire import jobs as wire
+from fairway.wire.capacity import Node
+from fairway.wire.preemption.evictions import Victim
+
+Given = Mapping[str, Promise]
+
+
+class AuditedNodes(Protocol):
+    """What is known of nodes: the states that reports showed about a time, and what of amounts is too much there."""
+
+    def states(self, cluster: str, at: int) -> Iterator[dict[str, Node]]: ...
+    def too_much(self, where: tuple[str, str], state: Mapping[str, Node], total: Resources) -> str: ...
+
+
+class KeptPromise(Struct, frozen=True):
+    claim: AuditedClaim
+    promise: Promise
+
+    def holds(self, job: str, now: Moment) -> bool:
+        """Whether it is there at this moment, and not for this job. Nobody ends a claim whose time is over by word."""
+        claim = self.claim
+        if claim.said.job == job or claim.nominated_at.place >= now.place or claim.until <= now.at:
+            return False
+        return claim.over is None or (claim.over.place > now.place and claim.over.at > now.at)
+
+
+class KeptRoom:
+    """`recalled` are the places of the words that attempts have to leave, by their keys."""
+
+    def __init__(self, claims: Claims, known_ms: int) -> None:
+        self.kept: list[KeptPromise] = []
+        self.recalled: dict[str, int] = {}
+        self._claims = claims
+        self._known_ms = known_ms
+        self._lately: list[tuple[int, str, Promise]] = []
+        self._judged = 0
+
+    def begin(self) -> None:
+        """From here on it is asked in the order of the record."""
+        self.kept.sort(key=lambda one: one.claim.nominated_at.place)
+        self._lately = []
+        self._judged = 0
+
+    def released(self, key: str, promise: Promise | None, at: int) -> None:
+        if promise is not None:
+            self._lately = [one for one in self._lately if one[0] >= at - self._known_ms]
+            self._lately.append((at, key, promise))
+
+    def taken_by(self, job: str, where: tuple[str, str], now: Moment, given: Given, nodes: AuditedNodes) -> str:
+        """Why what is promised to a job there is not its own; empty when it is."""
+        cluster, node = where
+        kept = [one for one in self.kept if one.promise.cluster == cluster and one.holds(job, now)]
+        kept = [one for one in kept if any(slot.node == node for slot in one.promise.slots)]
+        if not kept:
+            return ""
+        leaving = {key for key, place in self.recalled.items() if place < now.place}
+        text = ""
+        for state in nodes.states(cluster, now.at):
+            total = _beside(given, state, leaving, node)
+            for one in kept:
+                _add(total, one.promise.planned({}).get(node, {}))
+            text = nodes.too_much(where, state, total)
+            if not text:
+                return ""
+        whose = ", ".join(one.claim.said.job for one in kept)
+        return f"{node} of {cluster} {text} with what is kept for {whose}"
+
+    def chosen(self, place: int, given: Given, nodes: AuditedNodes) -> Iterator[Violation]:
+        """Of the claims that got their room before this place: whoever was evicted in vain."""
+        while self._judged < len(self.kept) and self.kept[self._judged].claim.nominated_at.place < place:
+            kept = self.kept[self._judged]
+            self._judged += 1
+            for spoken in kept.claim.victims:
+                message = spoken.message
+                named = self._claims.named(spoken)
+                if named is None or named.quota or not isinstance(message, wire.Evicted):
+                    continue
+                text = self._needless(kept, named, given, nodes)
+                if text:
+                    yield Violation(message.job, spoken.sequence, "needed", text)
+
+    def _needless(self, kept: KeptPromise, victim: Victim, given: Given, nodes: AuditedNodes) -> str:
+        promise = kept.promise
+        text = f"attempt {victim.attempt} was evicted for {kept.claim.said.job}, which has room beside it"
+        if victim.cluster != promise.cluster:
+            return text
+        now = kept.claim.nominated_at
+        others = {f"{one.message.job}/{one.message.attempt}" for one in kept.claim.victims}
+        leaving = {key for key, at in self.recalled.items() if at < now.place} | others
+        leaving.discard(f"{victim.job}/{victim.attempt}")
+        lately = {key: one for at, key, one in self._lately if at >= now.at - self._known_ms}
+        there = {**lately, **given}
+        own = [one for one in self.kept if one.promise.cluster == promise.cluster and one.holds(victim.job, now)]
+        for state in nodes.states(promise.cluster, now.at):
+            for node in dict.fromkeys(slot.node for slot in promise.slots):
+                total = _beside(there, state, leaving, node)
+                for one in [*own, kept]:
+                    _add(total, one.promise.planned({}).get(node, {}))
+                if nodes.too_much((promise.cluster, node), state, total):
+                    return ""
+        return text
+
+
+def _beside(given: Given, state: Mapping[str, Node], leaving: Set[str], node: str) -> Resources:
+    """What is taken on a node without those that leave."""
+    stays = {key: one for key, one in given.items() if key not in leaving}
+    return taken(stays, {name: _without(leaving, one) for name, one in state.items()}, node)
+
+
+def _without(leaving: Set[str], node: Node) -> Node:
+    left = {line: one for line, one in node.attempts.items() if line.partition("@")[0] not in leaving}
+    return node if len(left) == len(node.attempts) else msgspec.structs.replace(node, attempts=left)
+
+
+def _add(total: Resources, amounts: Resources) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount
