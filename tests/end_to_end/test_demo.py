@@ -23,7 +23,7 @@ def test_every_job_becomes_what_was_promised(tmp_path: Path) -> None:
     with start(tmp_path) as demo:
         out, err = demo.communicate(timeout=LIMIT_S)
     assert demo.returncode == 0, out + err
-    assert "All 27 jobs became what was promised" in out
+    assert "All 31 jobs became what was promised" in out
     assert "  no   " not in out
     assert "  yes  all that was decided is decided again from the record, and is the same" in out
     assert re.search(r"all: [0-9]{3} decisions decided again: all identical\n", out)

@@ -16,13 +16,15 @@ SHARED = re.compile(
     r'(?<!loop_)scope="(module|package|class)"'
     r"|\bown: Own\b|\bsettings_hub: Api\b|\bkept: HubFleet\b|\bidle: Idle\b"
 )
+# Whose tests have a fleet for all of them.
+FLEETS = (TESTS / "kubernetes/troubles", TESTS / "kubernetes/evictions")
 
 
 def test_every_file_whose_tests_share_servers_is_in_a_group_and_no_other() -> None:
     sharing = {
         path.relative_to(TESTS).with_suffix("").as_posix()
         for path in TESTS.rglob("test_*.py")
-        if path.parent.name == "troubles" or SHARED.search(path.read_text())
+        if path.parent in FLEETS or SHARED.search(path.read_text())
     }
     assert set(TOGETHER) == sharing
 

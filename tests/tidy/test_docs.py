@@ -7,12 +7,16 @@ from typer.main import get_command
 
 from fairway.cli.main import app
 from fairway.client import failure
+from fairway.domain.quota import node_terms
+from fairway.domain.quota.node_terms import FLEET
 from fairway.lab.documents import metrics
 from fairway.queue.service import service
 from fairway.runtime.metrics import Meter
 from fairway.runtime.metrics.families import BY_NAME, LIBRARY_FAMILIES
 from fairway.runtime.views.settings import Catalog
 from fairway.wire.reasons import Code
+from fairway.workloads.reading.parse import parse_documents
+from fairway.workloads.settings.quota_trees import read_quota_tree
 from tests.tidy.source import ROOT, sources
 
 PAGE = (ROOT / "docs/operations.md").read_text()
@@ -59,6 +63,27 @@ def test_every_exit_code_is_documented() -> None:
     codes = {value for name, value in vars(failure).items() if name.isupper() and isinstance(value, int)}
     listed = PAGE.split("## Exit codes")[1]
     assert {int(code) for code in re.findall(r"(?:^|· |\s)(\d+) [a-z]", listed)} == {0, *codes, 130}
+
+
+def test_the_page_of_quotas_has_every_attribute_with_its_default_and_an_example_that_is_read() -> None:
+    page = (ROOT / "docs/quota-and-queues.md").read_text()
+    rows = dict(re.findall(r"^\| `([\w./-]+)`[^|]*\|[^|]*\| `([^`]*)` \|", page, re.MULTILINE))
+    defaults = {
+        node_terms.RECLAIM_AFTER: FLEET.reclaim_after,
+        node_terms.PREEMPT_AFTER: FLEET.preempt_after,
+        node_terms.MIN_RUNTIME: FLEET.min_runtime,
+    }
+    assert {name: node_terms.duration(rows.pop(name)) for name in defaults} == defaults
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    tree = read_quota_tree(parse_documents(example.encode())[0])
+    assert rows == {
+        node_terms.MAX_EVICTIONS: str(FLEET.max_evictions),
+        node_terms.PREEMPT_POLICY: node_terms.PREEMPT_POLICIES[0],
+        node_terms.DOMAIN: '"false"',
+        node_terms.ORDER: node_terms.order(tree),
+        node_terms.WEIGHT: str(node_terms.weight(tree)),
+    }
+    assert [node_terms.withheld(node) for node in tree.children] == [{"nvidia.com/gpu": 2}, {}]
 
 
 def test_joining_names_no_setting_that_is_not_documented_and_no_file_that_is_not_there() -> None:

@@ -100,9 +100,10 @@ class Api:
 
 
 class RealFleet:
-    """The shared fleet: `hub`, `members` by name, `dir` (with fleet.json and the logs), `url` of the gateway."""
+    """The shared fleet: `hub`, `members` by name, `dir` (with fleet.json and the logs), `url` of the gateway. Where no
+    members are given, they are those of whom its services know."""
 
-    def __init__(self, dir: Path) -> None:
+    def __init__(self, dir: Path, members: dict[str, Api] | None = None) -> None:
         self.dir = dir
         facts = json.loads((dir / "fleet.json").read_text())
         self.url = facts["http"]
@@ -110,7 +111,8 @@ class RealFleet:
         # Whoever may do everything there, also at the gateway's door.
         self.known = {"Authorization": f"Bearer {facts['token']}"}
         self.hub = Api("hub", dir / "hub.kubeconfig")
-        self.members = {path.stem: Api(path.stem, path) for path in sorted((dir / "clusters").glob("*.kubeconfig"))}
+        paths = sorted((dir / "clusters").glob("*.kubeconfig"))
+        self.members = members or {path.stem: Api(path.stem, path) for path in paths}
 
     def close(self) -> None:
         for api in (self.hub, *self.members.values()):

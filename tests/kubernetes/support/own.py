@@ -103,9 +103,18 @@ class Own:
         for api in self._apis.values():
             api.http.close()
         self.do(self.planes.stop())
+        self.do(_ended())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
+
+
+async def _ended() -> None:
+    """What still runs on this loop, as an answer to who has hung up: nobody awaits it any more."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
 
 
 def node(name: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ _SIGNS = {
     State.QUEUED: ("…", "waits", "yellow"),
 }
 _ON_ITS_WAY = ("→", "starts", "cyan")
-_TOLD = ("submitted", "rejected", "blocked", "running", "succeeded", "failed", "lost", "cancelled")
+_TOLD = ("submitted", "rejected", "blocked", "running", "evicted", "succeeded", "failed", "lost", "cancelled")
 
 
 class Screen:

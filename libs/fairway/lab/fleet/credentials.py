@@ -20,7 +20,7 @@ from fairway.lab.processes.server import connection
 from fairway.operate.setup import credentials
 from fairway.process.servers.streams import set_up
 from fairway.process.settings import Settings
-from fairway.wire.flow import OPERATOR
+from fairway.wire.subjects import OPERATOR
 
 # Who looks into the servers from outside, as the demo, the benchmarks and the tests do. Nobody serves under it.
 LAB = "lab"

@@ -26,6 +26,9 @@ TENANTS = (
     "team-apps",
     "team-night",
     "team-day",
+    "team-lender",
+    "team-borrower",
+    "team-shift",
     "team-ops",
 )
 _WRITE = ("create", "get", "list", "watch", "update", "patch", "delete")

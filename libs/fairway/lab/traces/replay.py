@@ -24,6 +24,7 @@ from fairway.runtime.ports import Outgoing, Unreachable
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.preemption import evictions
 from fairway.workloads.settings.quota_trees import read_quota_tree
 
 # Which services share a process: four processes of about equal work.
@@ -39,6 +40,7 @@ WALL_S = 60.0
 PATIENCE_S = 60.0
 _decode = decoder(wire.Message)
 _report = decoder(said.Report)
+_evict = decoder(evictions.Evict)
 
 
 class ReplayPlan(Struct, frozen=True, kw_only=True):
@@ -83,7 +85,10 @@ async def replay(
             await run.prepare(fleet)
             async with asyncio.TaskGroup() as group:
                 beside = group.create_task(while_running(fleet)) if while_running else None
-                tasks = [group.create_task(one) for one in (run.submit(), run.follow(), run.watch_reports())]
+                tasks = [
+                    group.create_task(one)
+                    for one in (run.submit(), run.follow(), run.watch_reports(), run.watch_evictions())
+                ]
                 await run.wait(on_progress)
                 if beside is not None:
                     await beside
@@ -173,6 +178,10 @@ class Replay:
         """Where the clusters' own schedulers put the pods; not always where they were planned."""
         async for one in record(self._bus, subjects.CLUSTERS, "fairway.cluster.report.>"):
             self._checker.see(_report(one.data))
+
+    async def watch_evictions(self) -> None:
+        async for one in record(self._bus, subjects.RELIEF, subjects.relief(evictions.Evict.verb)):
+            self._checker.decided(_evict(one.data))
 
     async def wait(self, on_progress: OnProgress | None) -> None:
         """Until every job has an end, or the time in which one could have come is long over."""

@@ -16,7 +16,8 @@ from fairway.wire import jobs as wire
 
 class Course(Struct):
     """One job's times, in milliseconds of the wall clock. `queued` is the time it waited for room or quota and had
-    been told so; what remains of its wait is the pipeline's own."""
+    been told so, `lost` what it had run when it was evicted for others; what remains of its wait is the pipeline's own.
+    It has been `running` since the last of its starts."""
 
     trace: TraceJob
     submitted: int
@@ -24,6 +25,7 @@ class Course(Struct):
     ended: int = 0
     end: str = ""
     queued: int = 0
+    lost: int = 0
     attempts: int = 1
     _since: int = 0
     _told: bool = False
@@ -43,6 +45,9 @@ class Course(Struct):
                 self.queued += message.at - self._since
             case wire.Running() if not self.running:
                 self.running = message.at
+            case wire.Evicted() if self.running:
+                self.lost += message.at - self.running
+                self.running = 0
         self.attempts = max(self.attempts, message.attempt)
         if ends(message) and not self.end:
             self.ended = message.at
@@ -88,6 +93,7 @@ class Figures(Struct, frozen=True, kw_only=True):
     mean_run_seconds: float
     gpu_utilisation: float
     rescheduled: int
+    lost_gpu_hours: float
     queued_seconds: dict[str, float]
     pipeline_ms: dict[str, float]
     pipeline_share: float
@@ -129,7 +135,7 @@ def figures(name: str, tally: Tally, findings: Findings, speedup: float, gpus: i
     courses = list(tally.courses.values())
     good = [one for one in courses if one.end == "succeeded"]
     waits = [one.started(speedup) - one.submitted for one in good]
-    own = [max(0, wait - one.queued) for wait, one in zip(waits, good, strict=True)]
+    own = [max(0, wait - one.queued - one.lost) for wait, one in zip(waits, good, strict=True)]
     span = max((one.ended for one in good), default=0) - min((one.submitted for one in courses), default=0)
     used = sum(one.trace.gpus * one.trace.seconds for one in good)
     in_trace = speedup / 1000
@@ -143,6 +149,7 @@ def figures(name: str, tally: Tally, findings: Findings, speedup: float, gpus: i
         mean_run_seconds=round(_mean([one.trace.seconds for one in good]), 3),
         gpu_utilisation=round(used / (gpus * span * in_trace), 4) if span > 0 and gpus else 0.0,
         rescheduled=sum(one.attempts - 1 for one in courses),
+        lost_gpu_hours=lost_gpu_hours(courses, in_trace),
         queued_seconds=percentiles([one.queued * in_trace for one in good]),
         pipeline_ms=percentiles(own),
         pipeline_share=round(sum(own) / max(1, sum(waits)), 4),
@@ -153,6 +160,11 @@ def figures(name: str, tally: Tally, findings: Findings, speedup: float, gpus: i
         reordered=findings.early,
         unfinished=len(findings.unfinished),
     )
+
+
+def lost_gpu_hours(courses: Sequence[Course], in_trace: float) -> float:
+    """What was run of attempts that had to make room; `in_trace` are the seconds of the trace in a millisecond."""
+    return round(sum(one.lost * one.trace.gpus for one in courses) * in_trace / 3_600, 3)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -175,7 +187,7 @@ def lines(report: ReplayReport) -> list[tuple[str, str]]:
         ("  pipeline, real time", "  ".join(f"{name} {ms:,.0f} ms" for name, ms in found.pipeline_ms.items())),
         ("completion", f"mean {span(found.mean_completion_seconds)}, {span(found.mean_run_seconds)} of it at work"),
         ("GPU utilisation", f"{found.gpu_utilisation:.1%}"),
-        ("reschedules", str(found.rescheduled)),
+        ("reschedules", f"{found.rescheduled}, {found.lost_gpu_hours:,.1f} GPU-hours of work lost to evictions"),
         ("record", f"{found.messages:,} messages, {found.reordered} stored before an older one of their job"),
         ("without an end", str(found.unfinished)),
         ("violations", str(found.violations)),

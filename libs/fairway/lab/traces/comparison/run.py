@@ -110,6 +110,7 @@ def _own(outcome: VirtualOutcome) -> dict[str, Any]:
         "breaches": msgspec.to_builtins(findings.violations[:_MOST_TOLD]),
         "messages": findings.messages,
         "rescheduled": outcome.rescheduled,
+        "lost_gpu_hours": outcome.lost_gpu_hours,
         "own_seconds_max": outcome.own_seconds,
     }
 
@@ -126,6 +127,8 @@ def _tell(report: ComparisonReport, output: str) -> None:
     ends = ", ".join(f"{count:,} {name}" for name, count in own["ends"].items())
     typer.echo(f"Fairway: {ends}, {own['unfinished']} without an end, {own['violations']} invariants broken")
     typer.echo(f"  no job waited longer than {own['own_seconds_max']:g} s of the trace for anything but room or quota")
+    lost = f"{own['lost_gpu_hours']:,g} GPU-hours of work were lost to evictions"
+    typer.echo(f"  {own['rescheduled']:,} attempts were followed by another one, {lost}")
     for note in report.notes:
         typer.echo(f"  {note}")
     for breach in own["breaches"]:

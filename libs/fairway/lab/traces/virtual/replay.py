@@ -20,7 +20,7 @@ from fairway.lab.simulation.virtual_time import run_virtual
 from fairway.lab.traces.fleet import allocatable, configured, submission
 from fairway.lab.traces.policies.event_loop import JobRun
 from fairway.lab.traces.progress import OnProgress, Progress
-from fairway.lab.traces.report import Course, Tally
+from fairway.lab.traces.report import Course, Tally, lost_gpu_hours
 from fairway.lab.traces.trace import GPU, TraceJob, policy, quota_tree
 from fairway.lab.traces.virtual.fleet import VirtualFleet
 from fairway.process.main import calm_collector
@@ -28,6 +28,7 @@ from fairway.runtime.ports import Delivery
 from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
+from fairway.wire.preemption import evictions
 from fairway.workloads.settings.quota_trees import read_quota_tree
 
 # Seconds of a trace are whole milliseconds of the fleet many times over, and its reports a small part of the work.
@@ -37,6 +38,7 @@ _PATIENCE_S = 3_600.0
 _SHOWN_EVERY_S = 0.25
 _decode = decoder(wire.Message)
 _report = decoder(said.Report)
+_evict = decoder(evictions.Evict)
 
 
 class VirtualPlan(Struct, frozen=True):
@@ -55,6 +57,7 @@ class VirtualOutcome(Struct, frozen=True):
     runs: list[JobRun | None]
     findings: Findings
     rescheduled: int
+    lost_gpu_hours: float
     own_seconds: float
 
 
@@ -123,6 +126,8 @@ class _VirtualReplay:
                 self._over.set()
         elif delivery.subject.startswith("fairway.cluster.report."):
             self._checker.see(_report(delivery.data))
+        elif delivery.subject == subjects.relief(evictions.Evict.verb):
+            self._checker.decided(_evict(delivery.data))
 
     async def _ends(self) -> None:
         """Returns when every job has its end, or none will come any more."""
@@ -138,11 +143,13 @@ class _VirtualReplay:
     def _outcome(self, start: int) -> VirtualOutcome:
         in_trace = self._plan.speedup / 1000
         courses = list(self._tally.courses.values())
-        own = [max(0, one.started(self._plan.speedup) - one.submitted - one.queued) for one in courses if one.end]
+        over = [one for one in courses if one.end]
+        own = [max(0, one.started(self._plan.speedup) - one.submitted - one.queued - one.lost) for one in over]
         return VirtualOutcome(
             runs=[self._run(one, start) for one in courses],
             findings=self._checker.findings(),
             rescheduled=sum(one.attempts - 1 for one in courses),
+            lost_gpu_hours=lost_gpu_hours(courses, in_trace),
             own_seconds=round(max(own, default=0) * in_trace, 3),
         )
 

@@ -1,0 +1,63 @@
+"""While those leave who have to, some of them late, their room is kept for whom it is; and no longer than for him."""
+
+import time
+
+from tests.kubernetes.evictions.house import LENDER, OWNER, House
+from tests.kubernetes.evictions.manifests import Gang, least, tree
+from tests.kubernetes.support.fleet import until
+
+SOUTH = ("south",)
+TOTAL = 72
+# Its first job is within the min of the lender.
+STAYS = Gang(LENDER, "stays", 1, 8, SOUTH, 1)
+
+
+def whole(name: str, grace: int) -> Gang:
+    return Gang(LENDER, name, 1, 8, SOUTH, grace)
+
+
+def leaving(house: House, gang: Gang) -> bool:
+    """Whether its pods have been told to go, and are there."""
+    pods = house.fleet.members["south"].pods(gang.namespace, f"training.kubeflow.org/job-name={gang.name}")
+    return bool(pods) and all("deletionTimestamp" in one["metadata"] for one in pods)
+
+
+def test_room_is_kept_until_a_pod_that_does_not_heed_sigterm_has_gone(house: House) -> None:
+    """Another has gone long before, and whoever would fit into its room waits."""
+    grace = 20
+    house.rules(tree(TOTAL, lender=least(8), owner=least(16)))
+    soon = whole("soon", 1)
+    late = whole("late", grace)
+    house.fill((STAYS, soon, late))
+    mine = Gang(OWNER, "mine", 2, 8, SOUTH)
+    began = time.monotonic()
+    house.apply(mine)
+    until(lambda: leaving(house, late) and not house.nodes(soon), "one has gone and one has not")
+    other = whole("other", 1)
+    house.apply(other)
+    while leaving(house, late):
+        assert [house.nodes(one) for one in (mine, soon, other)] == [set()] * 3
+        time.sleep(0.2)
+    house.running(mine)
+    took = time.monotonic() - began
+    print(f"from apply to running: {took:.2f} s, of them {grace} s of grace")
+    assert grace < took < grace + 5
+    assert house.attempts((STAYS, soon, late, other)) == {"stays": 1, "soon": 2, "late": 2, "other": 1}
+    assert {house.row(one)["state"] for one in (soon, late, other)} == {"queued"}
+
+
+def test_nothing_is_kept_for_a_job_that_was_deleted_meanwhile(house: House) -> None:
+    """Those who had to leave for it come back."""
+    grace = 6
+    house.rules(tree(TOTAL, lender=least(8), owner=least(16)))
+    victims = (whole("one", grace), whole("two", grace))
+    house.fill((STAYS, *victims))
+    mine = Gang(OWNER, "mine", 2, 8, SOUTH)
+    house.apply(mine)
+    until(lambda: all(leaving(house, one) for one in victims), "they leave")
+    house.delete(mine)
+    for one in victims:
+        assert house.running(one)["attempt"] == 2
+    assert house.row(mine)["state"] == "cancelled"
+    assert house.nodes(mine) == set()
+    assert house.row(STAYS)["attempt"] == 1
