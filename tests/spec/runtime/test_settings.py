@@ -10,6 +10,7 @@ from fairway.adapters.system_clock import SystemClock
 from fairway.runtime.ports import Outgoing
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet, subjects
+from tests.spec.workloads.settings.cases import node, queue, tree
 
 
 def configured(name: str, value: object) -> Outgoing:
@@ -74,6 +75,44 @@ def test_where_the_hub_has_spoken_of_a_cluster_its_agent_cannot_say_that_it_is_a
     assert (catalog.members.clusters, catalog.members.left) == (clusters, left)
 
 
+def of_class(value: int | None) -> fleet.Configured:
+    manifest = msgspec.Raw(msgspec.json.encode(None if value is None else {"value": value}))
+    return fleet.Configured(kind="PriorityClass", name="high", manifest=manifest)
+
+
+def queue_of_class(name: str = "high", **spec: object) -> fleet.Configured:
+    body = queue({"priorityClassName": name, **spec})
+    return fleet.Configured(kind="Queue", name="batch", manifest=msgspec.Raw(msgspec.json.encode(body)))
+
+
+@pytest.mark.parametrize(
+    ("words", "want"),
+    [
+        pytest.param([of_class(7), queue_of_class()], 7, id="the class came first"),
+        pytest.param([queue_of_class(), of_class(7)], 7, id="the queue came first"),
+        pytest.param([queue_of_class()], 0, id="there is no such class"),
+        pytest.param([queue_of_class(), of_class(7), of_class(-9)], -9, id="the class changes"),
+        pytest.param([of_class(7), queue_of_class(), of_class(None)], 0, id="the class goes"),
+        pytest.param([of_class(7), queue_of_class(), queue_of_class("low")], 0, id="the queue names another one"),
+        pytest.param([of_class(7), queue_of_class(), queue_of_class("")], 0, id="the queue names none any more"),
+        pytest.param([queue_of_class(priority=3), of_class(7)], 3, id="its own priority counts before its class"),
+        pytest.param([of_class(7), queue_of_class(priority=0)], 0, id="that of none as well"),
+    ],
+)
+def test_a_queue_has_the_priority_of_its_class_as_both_are_now(words: list[fleet.Configured], want: int) -> None:
+    catalog = Catalog()
+    for word in words:
+        catalog.take(word)
+    assert catalog.queues["batch"].priority == want
+
+
+def test_a_tree_of_an_earlier_version_stays_in_force_with_attributes_that_this_one_would_not_take() -> None:
+    catalog = Catalog()
+    old = tree(node("a", 4, attributes={"alibabacloud.com/lendlimit": "all", "preempt-policy": "Sometimes"}))
+    catalog.take(fleet.Configured(kind="ElasticQuotaTree", name="t", manifest=msgspec.Raw(msgspec.json.encode(old))))
+    assert catalog.tree is not None and catalog.tree.children[0].max == {"cpu": 4_000}
+
+
 @pytest.mark.parametrize(
     "poison",
     [
@@ -92,3 +131,11 @@ async def test_a_poisoned_setting_ends_nobody_and_hides_no_other(poison: Outgoin
     assert not following.done()
     assert catalog.classes.values == {"low": 1, "high": 9}
     following.cancel()
+
+
+def test_a_class_that_does_not_read_leaves_the_last_good_one_in_force() -> None:
+    catalog = Catalog()
+    catalog.classes.take("high", {"value": 9, "preemptionPolicy": "Never", "globalDefault": True})
+    with pytest.raises(TypeError):
+        catalog.classes.take("high", {"value": {}})
+    assert (catalog.classes.values, catalog.classes.never, catalog.classes.default) == ({"high": 9}, {"high"}, "high")
