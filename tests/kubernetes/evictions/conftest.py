@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.kubernetes.evictions.fleet import EvictionFleet, running
-from tests.kubernetes.evictions.house import LENDER, OWNER, House
+from tests.kubernetes.evictions.house import LENDER, OWNER, EvictionHouse
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +17,7 @@ def evictions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EvictionFlee
 
 
 @pytest.fixture
-def house(evictions: EvictionFleet) -> Iterator[House]:
-    made = House(evictions)
+def house(evictions: EvictionFleet) -> Iterator[EvictionHouse]:
+    made = EvictionHouse(evictions)
     yield made
     made.clear()

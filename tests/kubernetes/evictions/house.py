@@ -17,7 +17,7 @@ _BINDINGS = "work.karmada.io/v1alpha2/resourcebindings"
 _POLICIES = "policy.karmada.io/v1alpha1/propagationpolicies"
 
 
-class House:
+class EvictionHouse:
     """The words of these tests: what people do with jobs, and what they and the members' administrators see."""
 
     def __init__(self, fleet: EvictionFleet) -> None:
@@ -75,6 +75,10 @@ class House:
 
     def story(self, gang: Gang) -> Any:
         return self.fleet.explained("story", gang.namespace, gang.name)
+
+    def times(self, gang: Gang) -> str:
+        """What was said of it, and how many milliseconds after what was said before."""
+        return ", ".join(f"{line['what']} {line.get('after', 0)}" for line in self.story(gang)["lines"])
 
     def why(self, gang: Gang) -> Any:
         return self.fleet.explained("why", gang.namespace, gang.name)

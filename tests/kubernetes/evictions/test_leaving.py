@@ -2,7 +2,7 @@
 
 import time
 
-from tests.kubernetes.evictions.house import LENDER, OWNER, House
+from tests.kubernetes.evictions.house import LENDER, OWNER, EvictionHouse
 from tests.kubernetes.evictions.manifests import Gang, least, tree
 from tests.kubernetes.support.fleet import until
 
@@ -16,13 +16,13 @@ def whole(name: str, grace: int) -> Gang:
     return Gang(LENDER, name, 1, 8, SOUTH, grace)
 
 
-def leaving(house: House, gang: Gang) -> bool:
+def leaving(house: EvictionHouse, gang: Gang) -> bool:
     """Whether its pods have been told to go, and are there."""
     pods = house.fleet.members["south"].pods(gang.namespace, f"training.kubeflow.org/job-name={gang.name}")
     return bool(pods) and all("deletionTimestamp" in one["metadata"] for one in pods)
 
 
-def test_room_is_kept_until_a_pod_that_does_not_heed_sigterm_has_gone(house: House) -> None:
+def test_room_is_kept_until_a_pod_that_does_not_heed_sigterm_has_gone(house: EvictionHouse) -> None:
     """Another has gone long before, and whoever would fit into its room waits."""
     grace = 20
     house.rules(tree(TOTAL, lender=least(8), owner=least(16)))
@@ -46,7 +46,7 @@ def test_room_is_kept_until_a_pod_that_does_not_heed_sigterm_has_gone(house: Hou
     assert {house.row(one)["state"] for one in (soon, late, other)} == {"queued"}
 
 
-def test_nothing_is_kept_for_a_job_that_was_deleted_meanwhile(house: House) -> None:
+def test_nothing_is_kept_for_a_job_that_was_deleted_meanwhile(house: EvictionHouse) -> None:
     """Those who had to leave for it come back."""
     grace = 6
     house.rules(tree(TOTAL, lender=least(8), owner=least(16)))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.kubernetes.evictions.fewest import fewest
-from tests.kubernetes.evictions.house import OWNER, House
+from tests.kubernetes.evictions.house import OWNER, EvictionHouse
 from tests.kubernetes.evictions.manifests import Gang, priority_class, tree
 from tests.kubernetes.support.fleet import until
 
@@ -20,7 +20,7 @@ WEST = ("west",)
 
 
 @pytest.fixture(autouse=True)
-def _classes(house: House) -> None:
+def _classes(house: EvictionHouse) -> None:
     house.hub.apply(
         priority_class("low", 100),
         priority_class("middle", 500),
@@ -44,7 +44,7 @@ FULL = (
 )
 
 
-def test_the_fewest_go_and_all_are_told_who_why_and_how_many(house: House) -> None:
+def test_the_fewest_go_and_all_are_told_who_why_and_how_many(house: EvictionHouse) -> None:
     house.rules(tree(TOTAL, owner=QUICK))
     house.fill(FULL)
     before = {one.name: house.nodes(one) for one in FULL}
@@ -73,7 +73,7 @@ def test_the_fewest_go_and_all_are_told_who_why_and_how_many(house: House) -> No
         until(lambda one=one: house.evicted(one)["status"] == "False", f"{one.name} was evicted before, and runs")
 
 
-def test_nobody_takes_what_was_freed_and_nobody_goes_for_a_class_that_never_preempts(house: House) -> None:
+def test_nobody_takes_what_was_freed_and_nobody_goes_for_a_class_that_never_preempts(house: EvictionHouse) -> None:
     """One victim is gone long before the other; its room is no one's but the gang's."""
     house.rules(tree(TOTAL, owner=QUICK))
     house.fill((FIRST, SOON, LATE))
