@@ -19,14 +19,16 @@ from fairway.lab.simulation.ports.member import MemberPort
 from fairway.lab.simulation.ports.store import StorePort
 from fairway.lab.simulation.process import ProcessClock, ProcessIds, SimulatedProcess
 from fairway.process.composition import Composition
+from fairway.queue.view import Patience
 from fairway.replay.stages import STAGES
 from fairway.runtime.loop import Loop
 from fairway.runtime.metrics import Meter
 from fairway.runtime.ports import World
+from fairway.runtime.service import AnyService
 from fairway.runtime.views.members import Members
 from fairway.runtime.views.recorder import Recorder
 from fairway.runtime.views.settings import Catalog
-from fairway.wire.subjects import AGENT, KEEPER
+from fairway.wire.subjects import AGENT, KEEPER, RELIEF
 
 if TYPE_CHECKING:
     from fairway.lab.simulation.fleet import SimulatedFleet
@@ -124,6 +126,15 @@ class ProcessLives:
         port = KeeperBusPort(process, fleet.bus, self._faults, fleet.erasing)
         process.start(Keeper(UserBus(port, KEEPER), ProcessClock(process), KEPT_MS, letters_ms=0).run())
 
+    def _of_plan(self, service: AnyService) -> AnyService:
+        """Claims are made where evictions are looked at, and nowhere else: all other seeds stay the runs that they are,
+        and find what they have found."""
+        if self._plan.evictions:
+            return service
+        ticks = tuple([one for one in service.ticks if not isinstance(one[0], Patience)])
+        consumers = tuple([one for one in service.consumers if one.stream != RELIEF])
+        return msgspec.structs.replace(service, ticks=ticks, consumers=consumers)
+
     def _services(self, process: SimulatedProcess, names: tuple[str, ...], life: int) -> None:
         fleet = self._fleet
         clock = ProcessClock(process)
@@ -153,7 +164,7 @@ class ProcessLives:
             given = Composition(
                 *ports, catalog, self._meter, members, KEY, hub=hub, recording=recording, alongside=self._alongside
             )
-            return [Loop(one, world(name), self._meter) for one in given.services([name])]
+            return [Loop(self._of_plan(one), world(name), self._meter) for one in given.services([name])]
 
         async def runs() -> None:
             following = asyncio.create_task(catalog.run(UserBus(port, *names), clock))
