@@ -82,7 +82,10 @@ def _told(fleet: RealFleet, name: str) -> bool:
 
 
 def _waits(fleet: RealFleet, tenant: str, name: str) -> bool:
-    return bool((fleet.explained("why", tenant, name) or {}).get("reason") == "WaitingForRoom")
+    """The scheduler had no room for it there. When others have freed room since, wherever, it is about to be tried."""
+    seen = fleet.explained("why", tenant, name) or {}
+    told = {one["cluster"]: one["code"] for one in seen.get("clusters", ())}
+    return seen.get("state") == "queued" and told.get(MEMBER) == "NotEnough"
 
 
 def _runs(fleet: RealFleet, tenant: str, name: str) -> bool:
