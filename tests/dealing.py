@@ -19,6 +19,7 @@ TOGETHER = {
     "kubernetes/agreement/test_agreement": "agreement",
     "kubernetes/evictions/test_guarantee": "evictions",
     "kubernetes/evictions/test_leaving": "evictions",
+    "kubernetes/evictions/test_notice": "evictions",
     "kubernetes/evictions/test_priority": "evictions",
     "kubernetes/hub/test_held": "held",
     "kubernetes/hub/test_killed": "hub",

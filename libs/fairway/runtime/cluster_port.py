@@ -78,6 +78,13 @@ class Cluster(Protocol):
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
         """Deletes at once, without grace, what carries `labels`: all of it, or the object of that name."""
 
+    async def mark_pods(self, namespace: str, labels: dict[str, str], notes: dict[str, str]) -> None:
+        """Every pod that carries the labels has these annotations afterwards."""
+
+    async def shorten(self, namespace: str, labels: dict[str, str], grace_s: int) -> None:
+        """Of the pods that carry the labels, those that are on their way out with a longer grace have this one, from
+        when they were asked to go."""
+
     async def drop(self, kind: str, namespace: str, name: str) -> None:
         """Deletes the object, if it is there, and waits for nothing: only for what Fairway alone writes."""
 

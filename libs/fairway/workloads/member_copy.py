@@ -20,6 +20,8 @@ PLACEHOLDER_LABEL = "fairway.io/placeholder"
 FIELD_MANAGER = "fairway"
 MANAGED_LABEL = "fairway.io/managed"
 POD_SET_LABEL = "fairway.io/pod-set"
+# When an attempt that is evicted with notice is deleted: an annotation of its object and of its pods.
+EVICT_AT = "fairway.io/evict-at"
 # On pods for which room is held in the member, and on what holds it: how (wire.capacity).
 HOLD_LABEL = "fairway.io/hold"
 # Keeps a pod from being scheduled before the room of a placeholder is its own.

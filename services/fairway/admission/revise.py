@@ -79,8 +79,8 @@ def _running(heard: Heard[object], job: Job, seen: Understood, now: int) -> Deci
     if refusal := _fixed(job, outcome.body.manifest, seen.manifest):
         return _unchanged(heard, job, seen, now, refusal)
     new = seen.spec
-    kept = {"workload": work, "labels": new.labels, "manifest": new.manifest}
-    spec = msgspec.structs.replace(job.spec, **kept, hub=_object(job.spec, new))
+    taken = {"workload": work, "labels": new.labels, "manifest": new.manifest, "evict_notice": new.evict_notice}
+    spec = msgspec.structs.replace(job.spec, **taken, hub=_object(job.spec, new))
     head = _head(heard, job, now)
     adjust = wire.Adjust(**head, attempt=job.attempt, cluster=job.cluster, spec=spec)
     return Decision((aside(SERVICE, heard, adjust),))

@@ -17,7 +17,7 @@ from fairway.workloads.companions.named import named
 from fairway.workloads.kinds.registry import KINDS, read
 from fairway.workloads.reading.named_objects import NamedObjects, claims
 from fairway.workloads.reading.parse import DEEPEST, LARGEST_TEXT, json_value, too_deep
-from fairway.workloads.reading.preemptible import evictable_of
+from fairway.workloads.reading.preemptible import evict_notice_of, evictable_of
 from fairway.workloads.settings.policy_limits import MOST_ALONG, MOST_BYTES
 from fairway.workloads.settings.policy_room import in_room_of
 from fairway.workloads.typed.manifests import TypedManifest, read_typed
@@ -172,6 +172,7 @@ def _spec(message: wire.Manifested, found: _Read, ref: wire.ManifestRef, setting
         queue=queue_named(manifest, claimed, settings, mine),
         labels=meta.get("labels") or {},
         evictable=evictable_of(manifest),
+        evict_notice=evict_notice_of(manifest),
         manifest=ref,
         hub=message.hub,
         who=message.who,

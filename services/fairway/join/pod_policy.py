@@ -1,12 +1,12 @@
-"""The policy of pods: Fairway makes and deletes none but placeholders and those that are jobs themselves, and lets go
-those for which it holds room."""
+"""The policy of pods: Fairway makes and deletes none but placeholders and those that are jobs themselves, lets go those
+for which it holds room, and tells those of its jobs when they end. It may hasten those that are on their way out."""
 
 from collections.abc import Sequence
 
 from fairway.domain.tenancy.profile import HOME
 from fairway.join.policy_parts import CREATES, DELETES, METADATA, NO_TENANT, TENANTS, UPDATES, Validation, sealed
 from fairway.propagator.held_room import LONGEST_S
-from fairway.workloads.member_copy import HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL
+from fairway.workloads.member_copy import EVICT_AT, HOLD_LABEL, JOB_LABEL, PLACEHOLDER_LABEL
 from fairway.workloads.seal import SEAL
 
 # A pod that waits behind a gate may be changed in more ways than one that runs: these are the others.
@@ -63,6 +63,14 @@ _PLAIN = [
     "ports",
 ]
 
+# Of a job's pod that annotation changes, and nothing else.
+_TOLD_OF_ITS_END = (
+    f"'{JOB_LABEL}' in variables.before && variables.labels == variables.before && object.spec == oldObject.spec && "
+    f"object.?status == oldObject.?status && variables.notes.all(k, k == '{EVICT_AT}' || "
+    "variables.notesBefore[?k].orValue('') == variables.notes[k]) && "
+    "variables.notesBefore.all(k, k in variables.notes)"
+)
+
 
 def pods(image: str) -> list[Validation]:
     return [
@@ -75,13 +83,14 @@ def pods(image: str) -> list[Validation]:
         (
             f"{DELETES} || (request.namespace == '{HOME}' && '{PLACEHOLDER_LABEL}' in variables.before) || "
             f"({_job('before', 'notesBefore')} && !oldObject.metadata.?ownerReferences.orValue([]).exists(o, "
-            "o.?controller.orValue(false)))",
+            f"o.?controller.orValue(false))) || ({TENANTS} && '{JOB_LABEL}' in variables.before && "
+            "has(oldObject.metadata.deletionTimestamp))",
             "'Fairway deletes no pods but those of its jobs, and placeholders'",
         ),
         (f"{UPDATES} || ({TENANTS})", NO_TENANT),
         (
             f"{UPDATES} || ('{HOLD_LABEL}' in variables.before && '{JOB_LABEL}' in variables.before) || "
-            f"'{SEAL}' in variables.notesBefore",
+            f"'{SEAL}' in variables.notesBefore || ({_TOLD_OF_ITS_END})",
             "'not a pod for which Fairway holds room, nor one that it applied'",
         ),
         (

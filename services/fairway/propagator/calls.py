@@ -9,11 +9,12 @@ from fairway.wire import jobs as wire
 from fairway.wire.envelope import Actor
 from fairway.wire.spec import CompanionName
 
-# Hold the room there, apply the job there, change its object in place, delete it there with its room, give back the
-# room alone.
+# Hold the room there, apply the job there, change its object in place, tell it when it is deleted, delete it there with
+# its room, give back the room alone.
 HOLD = "hold"
 APPLY = "apply"
 ADJUST = "adjust"
+NOTICE = "notice"
 DELETE = "delete"
 RELEASE = "release"
 # A cluster that does not answer, or whose pods take their time, is asked again after this long (ms).
@@ -26,7 +27,8 @@ class Copy(Struct, frozen=True):
     `batch` are its pod sets that run on batch resources.
     `uid` is that of the attempt's object, once it is known; `level` that of Pod Security for its namespace. Its pods or
     its policy name `companions`: those of its pods go along unless it goes `alone`, those of its policy
-    (`policy_companions`) always; `who` has to have the right to read them."""
+    (`policy_companions`) always; `who` has to have the right to read them. When it is deleted no pod has more than
+    `grace` ms (0: as long as it asks for)."""
 
     kind: str
     namespace: str
@@ -44,6 +46,14 @@ class Copy(Struct, frozen=True):
     who: Actor | None = None
     policy_companions: tuple[CompanionName, ...] = ()
     batch: tuple[str, ...] = ()
+    grace: int = 0
+
+
+class Notice(Struct, frozen=True):
+    """The object is deleted `at` that time (ms since 1970)."""
+
+    copy: Copy
+    at: int
 
 
 class Adjustment(Struct, frozen=True):

@@ -10,6 +10,7 @@ from fairway.domain.tenancy.profile import reserved, reserved_reason
 from fairway.propagator.adjust import adjust
 from fairway.propagator.calls import AGAIN_MS, APPLY, DELETE, HOLD, RELEASE, Made, copy_of
 from fairway.propagator.refusals import not_the_jobs, passes, refused
+from fairway.propagator.removal.recall import recall
 from fairway.propagator.view import SERVICE, View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -23,7 +24,7 @@ Hears = wire.Reserved | wire.Adjust | wire.Recall
 def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     message = heard.message
     if isinstance(message, wire.Recall):
-        return _recall(view, heard, message, now)
+        return recall(view, heard, message, now)
     if isinstance(message, wire.Adjust):
         return adjust(view, heard, message, now)
     return _dispatch(view, heard, message, now)
@@ -95,23 +96,3 @@ def _undo(view: JobRows, heard: Heard[object], message: wire.Reserved) -> Decisi
     attempt = message.attempt
     verb = RELEASE if late.call.verb == HOLD else DELETE
     return Decision(calls=(Call(verb, message.cluster, job.id, attempt, copy_of(job, attempt)),))
-
-
-def _recall(view: JobRows, heard: Heard[object], message: wire.Recall, now: int) -> Decision:
-    job = view.jobs.get(message.job)
-    if job is None or job.spec is None or not message.cluster:
-        return NOTHING
-    awaited = (job.removing, job.recalled) == (message.cluster, message.attempt)
-    # Of a job that is cancelled a stray of an earlier attempt goes all the same, and nobody waits for it.
-    stray = message.attempt < job.attempt and (job.cancelling or job.state is State.CANCELLED)
-    if not awaited and not stray:
-        return NOTHING
-    if not heard.outcomes:
-        return Decision(calls=(Call(DELETE, message.cluster, job.id, message.attempt, copy_of(job, message.attempt)),))
-    outcome = heard.outcomes[-1]
-    if not (outcome.ok and outcome.body):
-        return Decision(again_in=AGAIN_MS)
-    if not awaited:
-        return NOTHING
-    teller = Teller(view, SERVICE, heard, now, job.id)
-    return Decision((teller.say(wire.Removed, attempt=message.attempt, cluster=message.cluster).step(),))

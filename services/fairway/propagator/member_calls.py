@@ -17,6 +17,7 @@ from fairway.propagator.calls import Adjusted, Adjustment, Copy, Made
 from fairway.propagator.companions.member_companions import Companions
 from fairway.propagator.gangs.apply import apply_gang
 from fairway.propagator.needed_objects import NeededObjects
+from fairway.propagator.removal.own_object import OwnObjects
 from fairway.propagator.rooms import Rooms, job_progress
 from fairway.propagator.unanswered import Unanswered
 from fairway.runtime.cluster_port import Applied, Cluster, ClusterRefused
@@ -34,14 +35,15 @@ from fairway.workloads.member_copy import (
     Terms,
     attempt_labels,
     member_copy,
-    object_labels,
 )
 from fairway.workloads.reading.fields import Field, Problems
-from fairway.workloads.seal import of_attempt, seal_of, sealed, spot_of
+from fairway.workloads.seal import of_attempt, sealed, spot_of
 
 Json = dict[str, Any]
 # One look at a deletion; the message comes again for the next one.
 _DELETE_WAIT_S = 5.0
+# With none at all a pod would be gone from the API while what it runs may go on.
+_LEAST_GRACE_S = 1
 
 
 class MemberCalls:
@@ -64,6 +66,7 @@ class MemberCalls:
         self._needed = NeededObjects(world.clock)
         self._companions = Companions(hub, key)
         self._unanswered = Unanswered(world.clock)
+        self._own = OwnObjects(key)
 
     async def __call__(self, call: Call) -> Outcome:
         """Unknown outcomes have no code: they are tried again, which is harmless for both calls."""
@@ -73,15 +76,19 @@ class MemberCalls:
         try:
             done = await self._do(cluster, call)
         except ClusterRefused as error:
+            if call.verb in (calls.NOTICE, calls.DELETE):
+                self._unanswered.by(call.cluster, call.job, str(error))
             return Outcome(call, False, error.code, error.text)
         except Unreachable as error:
             self._unanswered.by(call.cluster, call.job, str(error))
             return Outcome(call, False, "", str(error))
         return Outcome(call, True, body=done)
 
-    async def _do(self, cluster: Cluster, call: Call) -> Applied | Adjusted | Made | bool:
+    async def _do(self, cluster: Cluster, call: Call) -> Applied | Adjusted | Made | Json | bool | None:
         if call.verb == calls.ADJUST:
             return await self._adjust(cluster, call)
+        if call.verb == calls.NOTICE:
+            return await self._own.give_notice(cluster, call)
         copy: Copy = call.body
         match call.verb:
             case calls.HOLD if copy.room is not None:
@@ -165,7 +172,7 @@ class MemberCalls:
         before = _copy(call, copy, await self._manifest(copy, copy.manifest))
         after = _copy(call, copy, await self._manifest(copy, asked.after))
         found = await cluster.get(copy.kind, copy.namespace, copy.name)
-        if found is None or not self._is_its(call.cluster, copy, found, (call.job, call.attempt)):
+        if found is None or not self._own.is_its(call.cluster, copy, found, (call.job, call.attempt)):
             raise ClusterRefused("NotFound", f"the object of attempt {call.attempt} is not there")
         try:
             body = steps(found, before, after)
@@ -212,35 +219,18 @@ class MemberCalls:
         copy: Copy = call.body
         labels = attempt_labels(call.job, call.attempt)
         found = await cluster.get(copy.kind, copy.namespace, copy.name)
-        mine = found is None or self._is_its(call.cluster, copy, found, (call.job, call.attempt))
+        mine = found is None or self._own.is_its(call.cluster, copy, found, (call.job, call.attempt))
         name = copy.name if mine else ""
-        gone = await cluster.delete(copy.kind, copy.namespace, name, labels, _DELETE_WAIT_S)
+        most_s = max(_LEAST_GRACE_S, copy.grace // 1000)
+        wait_s = min(_DELETE_WAIT_S, most_s) if copy.grace else _DELETE_WAIT_S
+        gone = await cluster.delete(copy.kind, copy.namespace, name, labels, wait_s)
         if copy.room is not None:
             await self._held_by().release(call.cluster, copy.room)
         if gone:
             await self._companions.forget(cluster, call)
-        return not await self._still_there(cluster, call) and gone
-
-    def _is_its(self, cluster: str, copy: Copy, found: Json, attempt: tuple[str, int]) -> bool:
-        """Whether this is the object of the attempt: the one that was dispatched, or applied once more."""
-        if copy.uid and found["metadata"].get("uid") == copy.uid:
-            return True
-        if copy.uid and not seal_of(found):
-            return False
-        return of_attempt(self._key, (cluster, copy.kind), found, attempt)
-
-    async def _still_there(self, cluster: Cluster, call: Call) -> bool:
-        """Whether the object is there, though it had no labels by which it would have been deleted. It gets them back,
-        or has them back from somebody else who removes it."""
-        copy: Copy = call.body
-        labels = object_labels(KINDS[copy.kind], call.job, call.attempt)
-        found = await cluster.get(copy.kind, copy.namespace, copy.name)
-        if found is None or not self._is_its(call.cluster, copy, found, (call.job, call.attempt)):
-            return False
-        if not labels.items() <= (found["metadata"].get("labels") or {}).items():
-            body = {"metadata": {"uid": found["metadata"]["uid"], "labels": labels}}
-            await cluster.patch(copy.kind, copy.namespace, copy.name, body)
-        return True
+        elif copy.grace:
+            await cluster.shorten(copy.namespace, labels, most_s)
+        return not await self._own.still_there(cluster, call) and gone
 
 
 def _copy(call: Call, copy: Copy, manifest: Json) -> Json:

@@ -4,6 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.workloads.reading.preemptible import EVICT_NOTICE
+
 Json = dict[str, Any]
 GPU = "nvidia.com/gpu"
 TREE = "scheduling.sigs.k8s.io/v1beta1/namespaces/kube-system/elasticquotatrees/evictions"
@@ -11,7 +13,7 @@ TREE = "scheduling.sigs.k8s.io/v1beta1/namespaces/kube-system/elasticquotatrees/
 
 class Gang(Struct, frozen=True):
     """A job of so many pods of so many GPUs each. `clusters` are those where it may run, all if none is named; its pods
-    are gone so many seconds after they were told to."""
+    are gone so many seconds after they were told to. It asks for `notice` before it is evicted."""
 
     namespace: str
     name: str
@@ -20,13 +22,15 @@ class Gang(Struct, frozen=True):
     clusters: tuple[str, ...] = ()
     grace: int = 2
     priority: str = ""
+    notice: str = ""
 
     def manifests(self) -> tuple[Json, Json]:
         """Its policy, and it."""
-        meta = {"name": self.name, "namespace": self.namespace}
+        meta: Json = {"name": self.name, "namespace": self.namespace}
+        own = {**meta, "annotations": {EVICT_NOTICE: self.notice}} if self.notice else meta
         roles = {"Master": 1, **({"Worker": self.pods - 1} if self.pods > 1 else {})}
         specs = {role: {"replicas": count, "template": self._template()} for role, count in roles.items()}
-        job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": meta}
+        job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": own}
         selects = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": self.name}
         placement = {"clusterAffinity": {"clusterNames": [*self.clusters]}} if self.clusters else {}
         policy = {

@@ -2,6 +2,7 @@
 
 import time
 
+from tests.kubernetes.evictions.fleet import FAR
 from tests.kubernetes.evictions.house import LENDER, OWNER, EvictionHouse
 from tests.kubernetes.evictions.manifests import Gang, least, tree
 from tests.kubernetes.support.fleet import until
@@ -12,13 +13,14 @@ TOTAL = 72
 STAYS = Gang(LENDER, "stays", 1, 8, SOUTH, 1)
 
 
-def whole(name: str, grace: int) -> Gang:
-    return Gang(LENDER, name, 1, 8, SOUTH, grace)
+def whole(name: str, grace: int, clusters: tuple[str, ...] = SOUTH) -> Gang:
+    return Gang(LENDER, name, 1, 8, clusters, grace)
 
 
 def leaving(house: EvictionHouse, gang: Gang) -> bool:
     """Whether its pods have been told to go, and are there."""
-    pods = house.fleet.members["south"].pods(gang.namespace, f"training.kubeflow.org/job-name={gang.name}")
+    (member,) = gang.clusters
+    pods = house.fleet.members[member].pods(gang.namespace, f"training.kubeflow.org/job-name={gang.name}")
     return bool(pods) and all("deletionTimestamp" in one["metadata"] for one in pods)
 
 
@@ -61,3 +63,29 @@ def test_nothing_is_kept_for_a_job_that_was_deleted_meanwhile(house: EvictionHou
     assert house.row(mine)["state"] == "cancelled"
     assert house.nodes(mine) == set()
     assert house.row(STAYS)["attempt"] == 1
+
+
+def test_room_in_a_member_that_is_cut_off_meanwhile_is_kept_until_it_is_back(house: EvictionHouse) -> None:
+    """Those who leave have gone long before anybody sees it. Nobody else has to go for the same room."""
+    grace = 5
+    far = (FAR,)
+    house.rules(tree(TOTAL, lender=least(8), owner=least(16)))
+    stays = whole("stays", 1, far)
+    victims = (whole("one", grace, far), whole("two", grace, far))
+    others = tuple(whole(f"south-{number}", 1) for number in range(3))
+    house.fill((stays, *victims, *others))
+    mine = Gang(OWNER, "mine", 2, 8, far)
+    house.apply(mine)
+    until(lambda: all(leaving(house, one) for one in victims), "they leave")
+    with house.fleet.cut():
+        until(lambda: not any(house.nodes(one) for one in victims), "they have gone")
+        assert house.nodes(mine) == set()
+        assert {house.row(one)["state"] for one in (stays, *others)} == {"running"}
+    house.running(mine)
+    assert house.attempts((stays, *others, *victims, mine)) == {
+        **dict.fromkeys(("stays", "south-0", "south-1", "south-2", "mine"), 1),
+        **dict.fromkeys(("one", "two"), 2),
+    }
+    house.delete(mine)
+    for one in victims:
+        assert house.running(one)["attempt"] == 2

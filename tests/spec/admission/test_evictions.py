@@ -104,3 +104,38 @@ def test_a_change_of_a_job_that_runs_keeps_for_whom_others_are_evicted() -> None
     before = running()
     assert before.now.spec is not None
     assert decided(before, with_meta(labels={"a": "b"})).spec.evicts is before.now.spec.evicts is True
+
+
+NOTICE = "fairway.io/evict-notice"
+
+
+@pytest.mark.parametrize("door", [HUB, BUS])
+@pytest.mark.parametrize(("said", "want"), [({}, 0), ({NOTICE: "90s"}, 90_000), ({NOTICE: "0s"}, 0)])
+def test_a_job_says_by_an_annotation_how_long_it_needs_to_save_its_work(
+    said: dict[str, str], want: int, door: str
+) -> None:
+    assert admitted(manifest(annotations=said), source=door).spec.evict_notice == want
+
+
+@pytest.mark.parametrize("door", [HUB, BUS])
+@pytest.mark.parametrize(
+    ("word", "says"), [("30", "no duration"), ("1m30s", "no duration"), ("", "no duration"), ("25h", "too long")]
+)
+def test_a_notice_that_is_none_is_refused_where_it_stands(word: str, says: str, door: str) -> None:
+    said = admitted(manifest(annotations={NOTICE: word}), source=door)
+    (reason,) = said.reasons
+    assert (said.verb, reason.field) == ("rejected", f"metadata.annotations['{NOTICE}']")
+    assert says in reason.text
+
+
+def test_a_notice_that_is_no_text_is_refused_once() -> None:
+    (reason,) = admitted(manifest(annotations={NOTICE: 30}), source=BUS).reasons
+    assert "not a string" in reason.text
+
+
+def test_a_job_takes_over_another_notice_whether_it_waits_or_runs() -> None:
+    noticed = with_meta(annotations={NOTICE: "30s"})
+    (said,) = events(first_look(queued(), noticed))
+    assert (said.verb, said.spec.evict_notice) == ("revised", 30_000)
+    said = decided(running(), noticed)
+    assert (said.verb, said.spec.evict_notice) == ("adjust", 30_000)

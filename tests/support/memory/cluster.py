@@ -16,7 +16,8 @@ from fairway.lab.kubesim.api.json_patch import json_patch
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused, check_labels
 from fairway.runtime.ports import Clock, Unreachable
 from fairway.wire.reasons import Code
-from fairway.workloads.member_copy import ATTEMPT_LABEL, FIELD_MANAGER, JOB_LABEL
+from fairway.workloads.member_copy import ATTEMPT_LABEL, JOB_LABEL
+from tests.support.memory.manifests import by_fairway, carries, selected
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]  # kind, namespace, name
@@ -70,7 +71,7 @@ class MemoryCluster:
         if found is not None:
             check_ours(meta["name"], found, manifest)
         else:
-            self._create(key, _by_fairway(manifest))
+            self._create(key, by_fairway(manifest))
         self._answered()
         return Applied(self.objects[key]["metadata"]["uid"], adopted=found is not None)
 
@@ -133,7 +134,7 @@ class MemoryCluster:
         self._reached()
         key = (kind, namespace, name)
         found = self.objects.get(key)
-        if found is None or not _carries(found, labels):
+        if found is None or not carries(found, labels):
             return True
         if self.slow_s > wait_s:
             self.slow_s -= wait_s
@@ -148,7 +149,7 @@ class MemoryCluster:
     async def watch(self, kind: str, selector: str = "", namespace: str = "") -> AsyncGenerator[Change, None]:
         line: asyncio.Queue[Change] = asyncio.Queue()
         for (what, where, name), manifest in list(self.objects.items()):
-            if what == kind and _selected(manifest, selector) and namespace in ("", where):
+            if what == kind and selected(manifest, selector) and namespace in ("", where):
                 line.put_nowait(Change(kind, where, name, manifest))
         line.put_nowait(Change(kind, synced=True))
         mine = (kind, selector, line)
@@ -163,7 +164,7 @@ class MemoryCluster:
 
     def _tell(self, key: Key, manifest: Json, gone: bool = False) -> None:
         for kind, selector, line in self._watches:
-            if kind == key[0] and _selected(manifest, selector):
+            if kind == key[0] and selected(manifest, selector):
                 line.put_nowait(Change(*key, manifest, gone=gone))
 
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
@@ -175,7 +176,7 @@ class MemoryCluster:
     async def patch(
         self, kind: str, namespace: str, name: str, body: Json | list[Json], subresource: str = ""
     ) -> Json | None:
-        """Only what Fairway itself patches: the status, the labels, or the spec of an object whose uid is known."""
+        """What Fairway itself patches: the status, labels, annotations, or the spec of an object whose uid is known."""
         self._reached()
         found = self.objects.get((kind, namespace, name))
         if found is None:
@@ -187,9 +188,9 @@ class MemoryCluster:
         if meta.get("uid") != found["metadata"]["uid"]:
             raise ClusterRefused("Invalid", f"{namespace}/{name} is another object by now")
         key = (kind, namespace, name)
-        if "labels" in meta:
-            labels = {**(found["metadata"].get("labels") or {}), **meta["labels"]}
-            self.objects[key] = {**found, "metadata": {**found["metadata"], "labels": labels}}
+        if part := next((one for one in ("labels", "annotations") if one in meta), ""):
+            marks = {**(found["metadata"].get(part) or {}), **meta[part]}
+            self.objects[key] = {**found, "metadata": {**found["metadata"], part: marks}}
             self._tell(key, self.objects[key])
         else:
             self.show(key, values["/status"])
@@ -205,8 +206,16 @@ class MemoryCluster:
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
         self._reached()
         for key, found in list(self.objects.items()):
-            if key[:2] == (kind, namespace) and name in ("", key[2]) and _carries(found, labels):
+            if key[:2] == (kind, namespace) and name in ("", key[2]) and carries(found, labels):
                 self._remove(key)
+
+    async def mark_pods(self, namespace: str, labels: dict[str, str], notes: dict[str, str]) -> None:
+        """Objects have no pods here."""
+        self._reached()
+
+    async def shorten(self, namespace: str, labels: dict[str, str], grace_s: int) -> None:
+        self._reached()
+        self.slow_s = min(self.slow_s, grace_s)
 
     async def served(self) -> tuple[str, ...]:
         self._reached()
@@ -229,19 +238,3 @@ class MemoryCluster:
         if self.lost_answers > 0:
             self.lost_answers -= 1
             raise Unreachable(f"{self.name} took the call and its answer was lost")
-
-
-def _by_fairway(manifest: Json) -> Json:
-    """As an API server keeps it of who made an object, if the manifest does not say more of that."""
-    made = [{"manager": FIELD_MANAGER, "fieldsV1": {}}]
-    return {**manifest, "metadata": {"managedFields": made, **manifest["metadata"]}}
-
-
-def _selected(manifest: Json, selector: str) -> bool:
-    """A selector is the name of a label here."""
-    return not selector or selector in (manifest["metadata"].get("labels") or {})
-
-
-def _carries(manifest: Json, labels: dict[str, str]) -> bool:
-    found = manifest["metadata"].get("labels") or {}
-    return all(found.get(name) == value for name, value in labels.items())

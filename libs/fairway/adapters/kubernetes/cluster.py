@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes import kubeconfig as config
 from fairway.adapters.kubernetes.admin import request_token
+from fairway.adapters.kubernetes.attempt_pods import AttemptPods
 from fairway.adapters.kubernetes.create import Creator
 from fairway.adapters.kubernetes.decoders import ObjectFields
 from fairway.adapters.kubernetes.http import JSON, MERGE, STEPS, Http, HttpRefusal, Request
@@ -100,6 +101,14 @@ class KubernetesCluster:
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
         what = Removal(kind, namespace, name, labels)
         await self._namespaces.granted(namespace, lambda: self._remover.discard(what))
+
+    async def mark_pods(self, namespace: str, labels: dict[str, str], notes: dict[str, str]) -> None:
+        pods = AttemptPods(self._http, self._kinds, namespace, labels)
+        await self._namespaces.granted(namespace, lambda: pods.mark(notes))
+
+    async def shorten(self, namespace: str, labels: dict[str, str], grace_s: int) -> None:
+        pods = AttemptPods(self._http, self._kinds, namespace, labels)
+        await self._namespaces.granted(namespace, lambda: pods.shorten(grace_s))
 
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
         return await self._one(kind, (namespace, name, ""), "GET")

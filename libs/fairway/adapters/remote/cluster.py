@@ -184,6 +184,14 @@ class RemoteCluster:
         check_labels(labels)
         await self._call("discard", kind=kind, namespace=namespace, labels=labels, name=name)
 
+    async def mark_pods(self, namespace: str, labels: dict[str, str], notes: dict[str, str]) -> None:
+        check_labels(labels)
+        await self._call("mark_pods", namespace=namespace, labels=labels, notes=notes)
+
+    async def shorten(self, namespace: str, labels: dict[str, str], grace_s: int) -> None:
+        check_labels(labels)
+        await self._call("shorten", namespace=namespace, labels=labels, grace_s=grace_s)
+
     async def drop(self, kind: str, namespace: str, name: str) -> None:
         await self._call("drop", kind=kind, namespace=namespace, name=name)
 

@@ -28,7 +28,7 @@ _MOST_CHANGES = 500
 _MOST_BYTES = 4 * 2**20
 _MOST_IN_HAND = 1_000
 # What the other side may call of the cluster port as it is; all else it says to this side itself.
-_OF_THE_PORT = ("apply", "get", "patch", "create", "discard", "drop", "served")
+_OF_THE_PORT = ("apply", "get", "patch", "create", "discard", "mark_pods", "shorten", "drop", "served")
 # Those that carry an object's content.
 _WITH_CONTENT = ("apply", "get", "patch", "create", "open")
 _asked = msgspec.msgpack.Decoder(rw.CallRequest).decode

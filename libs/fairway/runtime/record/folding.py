@@ -8,7 +8,7 @@ from fairway.domain import decision
 from fairway.domain.events import name_key, row_of
 from fairway.domain.fold import fold
 from fairway.domain.job import IN_CLUSTER, MOVES, IllegalMove, Job, State
-from fairway.domain.preemption.claim import hold_key
+from fairway.domain.preemption.open_claim import kept_key
 from fairway.domain.quota.charge import Share
 from fairway.domain.reservations import Hold
 from fairway.domain.text.decoding import decoder
@@ -183,8 +183,7 @@ def working_set(jobs: dict[str, Job], quota: dict[str, int] | None = None) -> Wo
             hold = Hold.of(job, tried.slots, job.held_until)
             working.put(decision.ledger(tried.cluster), f"{job.id}/{tried.number}", hold)
         if (claim := job.open_claim) is not None and claim.cluster and job.state in _CLAIMS:
-            key = hold_key(job.id, job.attempt, claim.number)
-            working.put(decision.ledger(claim.cluster), key, Hold.of(job, claim.slots, claim.until))
+            working.put(decision.ledger(claim.cluster), kept_key(job), Hold.of(job, claim.slots, claim.until))
     return working
 
 

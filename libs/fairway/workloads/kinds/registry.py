@@ -29,6 +29,7 @@ from fairway.workloads.reading.fields import Field, Problems, shown
 from fairway.workloads.reading.names import check_annotations, check_labels, is_label_value, read_name, read_namespace
 from fairway.workloads.reading.parse import more_than
 from fairway.workloads.reading.pods import MOST_POD_SETS
+from fairway.workloads.reading.preemptible import EVICT_NOTICE
 from fairway.workloads.spark.application import SPARK, SparkApplication
 from fairway.workloads.trainjob.trainjob import TRAINJOB
 from fairway.workloads.workflow.workflow import WORKFLOW
@@ -53,7 +54,7 @@ _known[APPWRAPPER.key] = APPWRAPPER
 KINDS: Mapping[str, Kind] = MappingProxyType(_known)
 
 # Annotations under fairway.io/ that a job may carry; other settings stand on the policy.
-JOB_ANNOTATIONS: frozenset[str] = frozenset((ROOM_ANNOTATION,))
+JOB_ANNOTATIONS: frozenset[str] = frozenset((ROOM_ANNOTATION, EVICT_NOTICE))
 
 # Every node of every cluster is held against these: labels, expressions and tolerations of the pod sets that differ,
 # and the values of the expressions. Eight of the first for each pod set, and all nodes by name in the largest cluster

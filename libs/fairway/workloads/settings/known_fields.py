@@ -15,6 +15,7 @@ from fairway.domain.quota.node_terms import (
     DOMAIN,
     LEND_LIMIT,
     MAX_EVICTIONS,
+    MAX_GRACE,
     MIN_RUNTIME,
     ORDER,
     PREEMPT_AFTER,
@@ -112,7 +113,7 @@ _NOBODYS = NotActedOn("nothing here reads it")
 _ATTRIBUTES: Fields = {
     **dict.fromkeys((ALLOW_NAMESPACES, MAX_PENDING, MAX_RATE, MAX_BYTES), READ),
     **dict.fromkeys((LEND_LIMIT, PREEMPT_POLICY, WEIGHT, DOMAIN, ORDER), READ),
-    **dict.fromkeys((RECLAIM_AFTER, PREEMPT_AFTER, MIN_RUNTIME, MAX_EVICTIONS), READ),
+    **dict.fromkeys((RECLAIM_AFTER, PREEMPT_AFTER, MIN_RUNTIME, MAX_EVICTIONS, MAX_GRACE), READ),
     SHARED_WEIGHT: NotActedOn(f"a node has one weight for all resources: a whole number in {WEIGHT}", read=is_weight),
     "resourceflavors": NotActedOn("a quota counts resources by name, whatever nodes have them"),
     "fairway.io/*": UNKNOWN,

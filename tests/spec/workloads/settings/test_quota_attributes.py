@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from fairway.domain.quota.node_terms import FLEET, PreemptionTerms, order, preemption_terms, weight, withheld
+from fairway.domain.quota.node_terms import (
+    FLEET,
+    PreemptionTerms,
+    max_grace,
+    max_graces,
+    order,
+    preemption_terms,
+    weight,
+    withheld,
+)
 from fairway.domain.quota.tree import leaf_named
 from fairway.wire.reasons import Refused
 from fairway.workloads.settings.field_effects import unknown_fields
@@ -58,6 +67,8 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "reclaims after a bare number": (leaf(**{f"{OURS}/reclaim-after": "5"}), f"{OURS}/reclaim-after", "no duration"),
     "preempts after two units": (leaf(**{f"{OURS}/preempt-after": "1m30s"}), f"{OURS}/preempt-after", "no duration"),
     "runs for more than a day": (leaf(**{f"{OURS}/min-runtime": "1441m"}), f"{OURS}/min-runtime", "is too long"),
+    "has a grace without a unit": (leaf(**{f"{OURS}/max-grace": "120"}), f"{OURS}/max-grace", "no duration"),
+    "has a grace of more than a day": (leaf(**{f"{OURS}/max-grace": "25h"}), f"{OURS}/max-grace", "is too long"),
     "is evicted too often": (leaf(**{f"{OURS}/max-evictions": "1001"}), f"{OURS}/max-evictions", "from 0 to 1000"),
     "orders below the root": (inner(**{f"{OURS}/order": "share"}), f"{OURS}/order", "holds for the whole tree"),
 }
@@ -78,7 +89,7 @@ def test_of_a_root_there_are_two_orders() -> None:
     assert (order(read_quota_tree(root())), order(None)) == ("time", "time")
 
 
-@pytest.mark.parametrize("name", ["share-eviction", "share-after", "max-grace", "enforce-max", "protect-after"])
+@pytest.mark.parametrize("name", ["share-eviction", "share-after", "enforce-max", "protect-after"])
 def test_what_is_not_there_yet_is_no_attribute(name: str) -> None:
     (reason,) = unknown_fields(leaf(**{f"{OURS}/{name}": "true"}))
     assert reason.field == f"{CHILD}.attributes['fairway.io/{name}']"
@@ -158,3 +169,11 @@ def test_what_an_earlier_version_took_unread_stays_without_effect_and_ends_no_tr
 def test_what_no_version_ever_took_is_refused_of_a_tree_in_force_too() -> None:
     with pytest.raises(Refused, match="weight"):
         read_quota_tree(leaf(**{f"{OURS}/weight": "much"}), in_force=True)
+
+
+def test_a_job_has_the_longest_grace_of_the_nearest_node_that_says_one() -> None:
+    said = max_graces(read_quota_tree(inner(**{f"{OURS}/max-grace": "10m"})))
+    assert max_graces(None) == max_graces(read_quota_tree(leaf())) == {}
+    assert max_graces(read_quota_tree(leaf(**{f"{OURS}/max-grace": "0s"}))) == {"root/a": 0}
+    below = max_grace(("root", "root/a", "root/a/b"), {**said, "root": 1})
+    assert (below, max_grace(("root", "root/z"), said), max_grace((), said)) == (600_000, 120_000, 120_000)

@@ -8,6 +8,7 @@ from fairway.domain.quota.node_terms import (
     DOMAIN,
     LEND_LIMIT,
     MAX_EVICTIONS,
+    MAX_GRACE,
     MIN_RUNTIME,
     MOST_WEIGHT,
     ORDER,
@@ -114,6 +115,7 @@ _JUDGES: Mapping[str, Callable[[str, QuotaNode], None]] = {
     RECLAIM_AFTER: _duration,
     PREEMPT_AFTER: _duration,
     MIN_RUNTIME: _duration,
+    MAX_GRACE: _duration,
     MAX_EVICTIONS: partial(_number, 0, _MOST_EVICTIONS),
     ORDER: _order,
 }

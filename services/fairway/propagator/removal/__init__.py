@@ -1,0 +1,1 @@
+"""How an attempt is taken out of its member: told first where it has notice, then deleted."""
