@@ -9,6 +9,7 @@ from fairway.domain import decision
 from fairway.domain.attempts.eviction_freeze import EVICTIONS
 from fairway.domain.decision import Heard, Step
 from fairway.domain.job import Job, State
+from fairway.domain.preemption.claim import is_claims
 from fairway.runtime.ports import ReadRows, Wanted
 from fairway.runtime.service import Remembered
 from fairway.runtime.views.jobs import JobsMemory
@@ -96,22 +97,24 @@ class WatcherMemory(JobsMemory[object]):
                 self._deadlines[name] = self._deadlines.pop(name)
 
     def _follow_ledger(self, found: ReadRows) -> None:
-        """And which clusters have reported."""
+        """And which clusters have reported. Room that is kept for a claim is no attempt: that it is dropped says
+        nothing of the attempt that has it then."""
+        attempts = [one for one in found.changes if one[0].startswith("ledger/") and not is_claims(one[1])]
         # Whoever begins on a working set has not heard when those were dispatched that are in it already.
         if not self._version:
-            held = (key for table, key, row in found.changes if table.startswith("ledger/") and row)
-            self._unread = dict.fromkeys(key.partition("/")[0] for key in held)
+            self._unread = dict.fromkeys(key.partition("/")[0] for _, key, row in attempts if row)
         else:
             for name in list(islice(self._unread, _PIECE)):
                 del self._unread[name]
         self._version = found.version
-        for table, key, row in found.changes:
-            kind, _, cluster = table.partition("/")
-            if kind == "ledger" and row is not None:
+        for table, key, row in attempts:
+            cluster = table.partition("/")[2]
+            if row is not None:
                 self.held.setdefault(cluster, set()).add(key.partition("/")[0])
-            elif kind == "ledger":
-                self.held.get(cluster, set()).discard(key.partition("/")[0])
             else:
+                self.held.get(cluster, set()).discard(key.partition("/")[0])
+        for table, key, row in found.changes:
+            if table == decision.CLUSTERS:
                 self.silence.hear(key, row)
 
     def _see(self, heard: Sequence[Heard[object]], now: int) -> None:
