@@ -102,16 +102,21 @@ def test_submit_and_wait_tells_the_end_and_the_questions_tell_how_it_came() -> N
 
 
 def test_lists_as_tables_names_yaml_and_json() -> None:
-    assert [line.split()[0] for line in run("get", "clusters").stdout.splitlines()] == [
-        "CLUSTER",
-        "north",
-        "south",
-        "west",
-    ]
+    lines = run("get", "clusters").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["CLUSTER", "north", "south", "west"]
     assert run("get", "clusters", "-o", "name").stdout.split() == ["north", "south", "west"]
     assert "ALLOCATABLE" in run("get", "clusters", "-o", "wide").stdout
     assert asked("get", "clusters", "north")["allocatable"]["nvidia.com/gpu"] == 32
-    assert run("get", "quota").stdout.split() == ["QUOTA", "RESOURCE", "MIN", "USED", "MAX"]
+    assert run("get", "quota").stdout.split() == [
+        "QUOTA",
+        "RESOURCE",
+        "MIN",
+        "USED",
+        "BORROWED",
+        "LENT",
+        "MAX",
+        "SHARE",
+    ]
     assert run("get", "queues").stdout.startswith("QUEUE")
     assert run("get", "jobs", "-o", "yaml").stdout.startswith("items:")
 

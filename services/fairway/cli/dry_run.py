@@ -18,7 +18,7 @@ from fairway.workloads.hub.objects import CLASS, SETTINGS, TREE
 from fairway.workloads.kinds.registry import read
 from fairway.workloads.plain_env import plain_env
 from fairway.workloads.reading.parse import LARGEST_TEXT, with_name
-from fairway.workloads.reading.preemptible import evictable_of
+from fairway.workloads.reading.preemptible import evict_notice_of, evictable_of
 from fairway.workloads.settings.field_effects import unknown_fields, warnings
 from fairway.workloads.settings.policies import select
 from fairway.workloads.settings.policy_limits import too_large
@@ -87,6 +87,7 @@ def _job(document: Document, rules: _Rules) -> Entry:
         raise Refused(Reason(Code.TOO_LARGE, text, remedy="move data out of it, into a ConfigMap or an image"))
     work = read(manifest)
     evictable = evictable_of(manifest)
+    evict_notice_of(manifest)  # refused if it is none
     reasons: list[Reason] = [reserved_reason(work.namespace)] if reserved(work.namespace) else []
     policy = select(rules.policies, manifest) if rules.policies else None
     if isinstance(policy, Refused):

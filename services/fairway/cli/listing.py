@@ -16,7 +16,8 @@ from fairway.client.api import Api
 from fairway.client.failure import NOT_FOUND, USAGE, Failure
 from fairway.client.hub_address import namespace_of
 from fairway.client.terminal import console
-from fairway.gateway.http.answers import ClusterRow, JobRow, QueueRow, QuotaRow
+from fairway.gateway.http.answers import ClusterRow, JobRow, QueueRow
+from fairway.gateway.quota_rows import QuotaRow
 
 Rows = list[dict[str, Any]]
 _LOOK_S = 0.5

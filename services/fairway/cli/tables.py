@@ -7,7 +7,8 @@ from rich.text import Text
 from fairway.client.terminal import render_table
 from fairway.domain.resources import describe, show
 from fairway.explain.wording import span
-from fairway.gateway.http.answers import ClusterRow, JobRow, QueueRow, QuotaRow
+from fairway.gateway.http.answers import ClusterRow, JobRow, QueueRow
+from fairway.gateway.quota_rows import QuotaRow
 
 
 def render_jobs(rows: Sequence[JobRow], now: int, wide: bool = False) -> Text:
@@ -53,12 +54,27 @@ def render_queues(rows: Sequence[QueueRow], now: int) -> Text:
 
 def render_quota(rows: Sequence[QuotaRow]) -> Text:
     """One line for each resource of each node of the tree."""
+    notes = any(row.not_backed for row in rows)
     lines: list[Sequence[object]] = []
     for row in rows:
         for name in sorted({*row.max, *row.min, *row.used}):
             limit = show(name, row.max[name]) if name in row.max else "no limit"
-            lines.append((row.path, name, *(show(name, of.get(name, 0)) for of in (row.min, row.used)), limit))
-    return render_table(["QUOTA", "RESOURCE", "MIN", "USED", "MAX"], lines)
+            amounts = (show(name, of.get(name, 0)) for of in (row.min, row.used, row.borrowed, row.lent))
+            note = [_not_backed(row, name)] if notes else []
+            lines.append((row.path, name, *amounts, limit, _share(row.share), *note))
+    columns = ["QUOTA", "RESOURCE", "MIN", "USED", "BORROWED", "LENT", "MAX", "SHARE", *(["NOTE"] if notes else [])]
+    return render_table(columns, lines)
+
+
+def _share(millionths: int) -> str:
+    return f"{millionths / 10_000:.1f} %" if millionths >= 0 else "no weight"
+
+
+def _not_backed(row: QuotaRow, name: str) -> str:
+    one = row.not_backed.get(name)
+    if one is None:
+        return "-"
+    return f"MinNotBacked: the mins below add up to {show(name, one.min)}, the clusters have {show(name, one.fleet)}"
 
 
 def render_clusters(rows: Sequence[ClusterRow], wide: bool = False) -> Text:

@@ -104,7 +104,7 @@ _POSTED = {
 _LISTED = {
     "/v1/jobs": "fairway.gateway.http.answers.JobRow",
     "/v1/queues": "fairway.gateway.http.answers.QueueRow",
-    "/v1/quota": "fairway.gateway.http.answers.QuotaRow",
+    "/v1/quota": "fairway.gateway.quota_rows.QuotaRow",
     "/v1/clusters": "fairway.gateway.http.answers.ClusterRow",
     "/v1/dead-letters": "fairway.runtime.record.kept_letters.LetterLine",
 }

@@ -115,7 +115,7 @@ async def test_cancelling_says_the_command_and_the_end_stays_the_end(house: Hous
 async def test_queues_quota_and_clusters_are_counted_from_the_rows(house: House) -> None:
     await house.has(row("a"), row("b", "running"))
     house.catalog.queues = {"silver": QueueSpec("silver", QueuePolicy.BLOCK)}
-    house.catalog.tree = QuotaNode("root", "root", max={GPU: 8}, children=(QuotaNode("a", "root/a"),))
+    house.catalog.tree = QuotaNode("root", "root", max={GPU: 9}, children=(QuotaNode("a", "root/a", {GPU: 9}),))
     await house.store.load_counters("quota", {"root|nvidia.com/gpu": 3, "gone|nvidia.com/gpu": 1})
     info = ClusterInfo("c1", observed_at=NOW)
     node = Node("n", {GPU: 8}, holds={"b/1": {GPU: 3}})
@@ -134,6 +134,7 @@ async def test_queues_quota_and_clusters_are_counted_from_the_rows(house: House)
         ("root/a", {}),
         ("gone", {GPU: 1}),
     ]
+    assert [one["not_backed"] for one in quota] == [{GPU: {"min": 9, "fleet": 8}}, {}, {}]
     assert [(one["name"], one["stale"], one["free"]) for one in clusters] == [
         ("c1", False, {GPU: 5}),
         ("c2", True, {}),

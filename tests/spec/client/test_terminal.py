@@ -9,16 +9,18 @@ from fairway.cli.tables import render_clusters, render_jobs, render_queues, rend
 from fairway.client.terminal import clean, console, render_story, render_table, render_why
 from fairway.domain.held_object import HeldObject
 from fairway.domain.queue_policy import QueuePolicy, QueueSpec
+from fairway.domain.quota.tree import QuotaNode
 from fairway.explain.held import story_of_held, why_held
 from fairway.explain.story import compose, why
 from fairway.gateway.held_objects import row_of_held
-from fairway.gateway.http.answers import QueueRow, QuotaRow, Slim, cluster_row, job_row, queue_rows, used_by_node
+from fairway.gateway.http.answers import QueueRow, Slim, cluster_row, job_row, queue_rows
+from fairway.gateway.quota_rows import QuotaRow, quota_rows, used_by_node
 from fairway.wire import jobs as wire
 from fairway.wire.asks import QueuePlace
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.spec import RemovedManifest
-from tests.spec.builders.lives import T0, S, failing, queued, running
+from tests.spec.builders.lives import GPU, T0, S, failing, queued, running
 
 
 def printed(text: object) -> str:
@@ -144,9 +146,23 @@ def test_quota_shows_used_against_its_limits_in_the_units_people_write() -> None
     assert used == {"root/a": {"cpu": 1500}, "root": {"cpu": 1500}}
     shown = printed(render_quota([QuotaRow("root/a", used["root/a"], {"cpu": 1000}, {"cpu": 4000, "memory": 2**30})]))
     assert [line.split() for line in shown.splitlines()[1:]] == [
-        ["root/a", "cpu", "1", "1.5", "4"],
-        ["root/a", "memory", "0", "0", "1Gi"],
+        ["root/a", "cpu", "1", "1.5", "0", "0", "4", "0.0", "%"],
+        ["root/a", "memory", "0", "0", "0", "0", "1Gi", "0.0", "%"],
     ]
+
+
+def test_quota_shows_what_is_borrowed_and_lent_and_mins_that_the_clusters_do_not_have() -> None:
+    leaves = tuple(QuotaNode(name, f"root/{name}", {GPU: 8}) for name in ("vision", "speech"))
+    tree = QuotaNode("root", "root", {GPU: 16}, {GPU: 16}, children=leaves)
+    usage = {f"root|{GPU}": 14, f"root/speech|{GPU}": 12, f"root/vision|{GPU}": 2}
+    rows = quota_rows(tree, usage, {GPU: 14})
+    shown = [line.split(maxsplit=9) for line in printed(render_quota(rows)).splitlines()]
+    assert shown[0] == ["QUOTA", "RESOURCE", "MIN", "USED", "BORROWED", "LENT", "MAX", "SHARE", "NOTE"]
+    note = "MinNotBacked: the mins below add up to 16, the clusters have 14"
+    assert shown[1] == ["root", GPU, "16", "14", "0", "0", "16", "0.0", "%", note]
+    assert shown[2][2:7] == ["8", "2", "0", "4", "no"]
+    assert shown[3][2:6] == ["8", "12", "4", "0"]
+    assert shown[3][8:] == ["25.0", "%  -"]
 
 
 def test_a_cluster_adds_up_its_nodes_and_a_cordoned_one_is_not_free() -> None:

@@ -51,6 +51,13 @@ def share(node: QuotaNode, asks: Resources, usage: Mapping[str, int], whole: Res
     return above // heavy if (heavy := weight(node)) else (_LAST if above else 0)
 
 
+def present_share(node: QuotaNode, usage: Mapping[str, int], whole: Resources) -> int:
+    """The share that a child has now, as `share` counts it; -1: it has some without any weight."""
+    used = {name: amount for name in whole if (amount := usage.get(quota_key(node.path, name), 0))}
+    now = share(node, used, {}, whole)
+    return now if now != _LAST else -1
+
+
 def first(tree: QuotaNode, heads: Mapping[str, LeafHead], usage: Mapping[str, int]) -> LeafHead | None:
     """Of these heads by the path of their leaves, the one whose turn it is. Leaves that the tree has not come last, in
     the order of their places."""

@@ -7,7 +7,6 @@ from msgspec import Struct
 from fairway.domain.attempts.eviction_freeze import SILENT_MS
 from fairway.domain.job import Job, State
 from fairway.domain.queue_policy import QueueSpec
-from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.reservations import left_on
 from fairway.domain.resources import Resources, add
 from fairway.explain.waiting import reason
@@ -55,16 +54,6 @@ class QueueRow(Struct, frozen=True):
     oldest: int = 0
     by_time: bool = False
     priority: int = 0
-
-
-class QuotaRow(Struct, frozen=True):
-    """One node of the tree. A resource that `max` does not list is not limited here."""
-
-    path: str
-    used: Resources = {}
-    min: Resources = {}
-    max: Resources = {}
-    namespaces: tuple[str, ...] = ()
 
 
 class ClusterRow(Struct, frozen=True):
@@ -176,16 +165,6 @@ def queue_rows(jobs: Iterable[Slim], queues: Mapping[str, QueueSpec]) -> list[Qu
     return rows
 
 
-def used_by_node(counters: Mapping[str, int]) -> dict[str, Resources]:
-    """The quota counters (`<node>|<resource>`) by node, zeros left out."""
-    used: dict[str, Resources] = {}
-    for key, amount in counters.items():
-        node, _, resource = key.rpartition("|")
-        if amount:
-            used.setdefault(node, {})[resource] = amount
-    return used
-
-
 def cluster_row(info: ClusterInfo, nodes: Iterable[Node], now: int) -> ClusterRow:
     allocatable: Resources = {}
     used: Resources = {}
@@ -230,15 +209,3 @@ def _unconfirmed(info: ClusterInfo) -> Reason | None:
         return None
     remedy = f"if it is true, say so: fairway join {info.name} --confirm-capacity"
     return Reason(Code.UNCONFIRMED_CAPACITY, f"{info.name} {info.unconfirmed}", remedy=remedy)
-
-
-def quota_rows(tree: QuotaNode | None, used: Mapping[str, Resources]) -> list[QuotaRow]:
-    """The tree from its root down; then nodes that are charged though the tree has lost them."""
-    rows: list[QuotaRow] = []
-    stack = [tree] if tree else []
-    while stack:
-        node = stack.pop()
-        rows.append(QuotaRow(node.path, used.get(node.path, {}), node.min, node.max, node.namespaces))
-        stack.extend(reversed(node.children))
-    known = {row.path for row in rows}
-    return rows + [QuotaRow(path, used[path]) for path in sorted(used) if path not in known]

@@ -17,13 +17,11 @@ from fairway.gateway.callers.redaction import Redaction
 from fairway.gateway.http.answers import (
     ClusterRow,
     QueueRow,
-    QuotaRow,
     cluster_row,
     queue_rows,
-    quota_rows,
-    used_by_node,
 )
 from fairway.gateway.http.problem import answer
+from fairway.gateway.quota_rows import QuotaRow, live_fleet, quota_rows
 from fairway.gateway.reader import Reader
 from fairway.runtime.ports import Wanted, World
 from fairway.runtime.views.membership import Membership
@@ -84,21 +82,25 @@ class FleetQuestions:
 
     async def quota(self, request: Request) -> Response:
         found = await self._rows.read(Wanted(whole=(decision.QUOTA,)))
-        used = used_by_node(found.counters.get(decision.QUOTA, {}))
-        return answer(QuotaList(tuple(quota_rows(self._set.tree, used))))
+        usage = found.counters.get(decision.QUOTA, {})
+        fleet = live_fleet(await self._clusters()) if self._set.tree is not None else None
+        return answer(QuotaList(tuple(quota_rows(self._set.tree, usage, fleet))))
 
     async def clusters(self, request: Request) -> Response:
+        frozen = await self._rows.frozen()
+        rows = await self._clusters()
+        if frozen is not None:
+            rows = [msgspec.structs.replace(row, frozen=True) for row in rows]
+        return answer(ClusterList(tuple(rows), frozen.why.text if frozen else ""))
+
+    async def _clusters(self) -> list[ClusterRow]:
         """Those that reported, and those that the fleet was told of and that have not."""
         found = await self._rows.read(Wanted(whole=(decision.CLUSTERS,)))
         known = {name: _info(row.data) for name, row in found.whole.get(decision.CLUSTERS, {}).items()}
         for name, labels in self._set.members.clusters.items():
             known.setdefault(name, ClusterInfo(name, labels=labels))
         now = self._world.clock.now()
-        frozen = await self._rows.frozen()
-        rows = [cluster_row(known[name], await self._nodes(name), now) for name in sorted(known)]
-        if frozen is not None:
-            rows = [msgspec.structs.replace(row, frozen=True) for row in rows]
-        return answer(ClusterList(tuple(rows), frozen.why.text if frozen else ""))
+        return [cluster_row(known[name], await self._nodes(name), now) for name in sorted(known)]
 
     async def _nodes(self, cluster: str) -> list[Node]:
         table = decision.nodes(cluster)
