@@ -18,6 +18,7 @@ from fairway.wire import subjects
 from fairway.wire.capacity import Slot
 from fairway.wire.envelope import Actor
 from fairway.wire.policy import Placement
+from fairway.wire.preemption.claims import Cause
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.workload import PodSet, Workload
 from tests.faults.arena.members import Members
@@ -103,8 +104,10 @@ def test_what_was_restored_may_run_beside_another_and_is_there_until_it_is_delet
 DONE = wire.Succeeded(job="job-a", tenant="t", attempt=1, cluster="c0")
 LOST = wire.Lost(job="job-a", tenant="t", attempt=1, cluster="c0", why=WHY)
 FINAL = msgspec.structs.replace(LOST, final=True)
+EVICTED = wire.Evicted(job="job-a", tenant="t", attempt=1, cluster="c0", why=WHY, claim="claim-7", right=Cause.RECLAIM)
 REFUSED = wire.Rejected(job="job-a", tenant="t", attempt=1, cause="m-1", reasons=(Reason(Code.NO_POLICY, "none"),))
 CANCEL = wire.Cancel(job="job-a", tenant="t", who=Actor("ann", "http"))
+GONE = wire.Removed(job="job-a", tenant="t", attempt=1, cluster="c0")
 CANCELLED = wire.Cancelled(job="job-a", tenant="t", attempt=1, who="ann")
 ANOTHER = wire.Submitted(tenant="t", manifest=msgspec.Raw(b"[]"), client="b")
 
@@ -211,6 +214,7 @@ CASES = {
     ),
     "a message was buried": Case("others", "a dead letter: not to be read", letters=(b"not to be read",)),
     "quota is still charged": Case("others", "root/a is still charged 8", held=("root/a is still charged 8",)),
+    "an eviction is for no claim": Case("others", "and nobody claimed", said=life(EVICTED, GONE, CANCEL, CANCELLED)),
     "a cancellation is not acted upon": Case(
         "others", "succeeded 70 s after the job was cancelled", said=life(CANCEL, DONE), each_s=70
     ),
@@ -237,8 +241,7 @@ async def test_where_nothing_is_wrong_the_verdict_says_what_was_done() -> None:
         "attempts 1, longest stall 1.0 s"
     )
     recall = wire.Recall(job="job-a", tenant="t", attempt=1, cluster="c0", why=Reason(Code.CANCELLED, "by ann"))
-    removed = wire.Removed(job="job-a", tenant="t", attempt=1, cluster="c0")
-    stopped = await judged(Case("", "", said=life(CANCEL, recall, removed, CANCELLED)))
+    stopped = await judged(Case("", "", said=life(CANCEL, recall, GONE, CANCELLED)))
     assert (stopped.wrong, stopped.accepted, stopped.ended, stopped.cancelled) == ((), 1, 1, 1)
     late = Unknown("job-a", 1, "placed", Reason(Code.VIEW_NOT_STORED, "it was never stored"))
     unknown = verdict.decided_again(DecisionReport({"queue": StageReport(1, unknown=[late])}))

@@ -26,11 +26,12 @@ from tests.paths import ROOT
 class Arena(EmbeddedFleet):
     """`links` are by process and server (`queue>valkey`, `watcher>c0`, `hub>hub`). Several NATS servers have numbers
     (`queue>nats-0`), and `routes` between them. `settings` are what the environment of every process says beyond where
-    the fleet is."""
+    the fleet is. Processes that are started are of the checkout in `code`."""
 
     def __init__(self, dir: Path, plan: FleetPlan, settings: Mapping[str, str]) -> None:
         super().__init__(dir, plan)
         self.settings = dict(settings)
+        self.code = ROOT
         self.kube = KubeSim(SystemClock(), plan.default_run_ms)
         self.members = Members()
         self.links: dict[str, Link] = {}
@@ -110,7 +111,8 @@ class Arena(EmbeddedFleet):
         if process:
             said["FAIRWAY_HUB_KUBECONFIG"] = str(self._hub_kubeconfig(process))
         said.setdefault("FAIRWAY_HTTP_RATE", "10000")  # the load of all tenants comes as one caller
-        said["PYTHONPATH"] = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
+        sources = [str(self.code / part) for part in ("libs", "services", "proto")] if self.code != ROOT else []
+        said["PYTHONPATH"] = os.pathsep.join((*sources, str(ROOT), os.environ.get("PYTHONPATH", "")))
         if (valkey := self.links.get(f"{process}>valkey")) is not None:
             said["FAIRWAY_REDIS_URL"] = f"redis://127.0.0.1:{valkey.port}/0"
         names = (f"{process}>{self._nats(number)}" for number in range(1 + len(self.nats_others)))

@@ -3,12 +3,13 @@
 import asyncio
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from fairway.adapters.nats.bus import NatsBus
 from fairway.adapters.system_clock import SystemClock
@@ -32,9 +33,19 @@ _DOOR = Actor("load", "test")
 # they are over.
 _REGRET_S = 2.0
 _encode = msgspec.json.Encoder().encode
+Json = dict[str, Any]
 
 
-def settings(gpus: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+class Demand(Struct, frozen=True):
+    """What is asked of a fleet: the `settings` of one with so many GPUs (the last of them is its quota tree), the jobs
+    that come, without end, and how each is written."""
+
+    settings: Callable[[int], tuple[list[Json], Json]]
+    rows: Callable[[], Iterator[TraceJob]]
+    written: Callable[[TraceJob], Json]
+
+
+def settings(gpus: int) -> tuple[list[Json], Json]:
     """A policy for each tenant, and the quota tree."""
     tree = quota_tree(TENANTS, gpus, {})
     for leaf in tree["spec"]["root"]["children"]:
@@ -65,6 +76,13 @@ def _drawn() -> list[TraceJob]:
     return drawn
 
 
+def written(row: TraceJob) -> Json:
+    return manifest(row, round(row.seconds * 1000))
+
+
+STEADY = Demand(settings, rows, written)
+
+
 def regrets(share: float) -> Iterator[float | None]:
     """For each job in turn after how many seconds it is cancelled, if it is one of that share."""
     chance = random.Random(2)
@@ -84,15 +102,17 @@ async def told_to_stop(over: asyncio.Event, seconds: float) -> bool:
 
 
 class Load:
-    """Submits `a_second` jobs until it is told to stop, and cancels a `share` of them; `sent` are the ids of those that
-    NATS has, `refused` counts tries that it did not answer well."""
+    """Submits `a_second` jobs until it is told to stop, while they are `wanted`, and cancels a `share` of them; `sent`
+    are the ids of those that NATS has, `refused` counts tries that it did not answer well."""
 
-    def __init__(self, bus: NatsBus, a_second: float, share: float) -> None:
+    def __init__(self, bus: NatsBus, a_second: float, share: float, demand: Demand = STEADY) -> None:
         self._bus = bus
         self._every_s = 1 / a_second
         self._clock = SystemClock()
         self._regrets = regrets(share)
         self._over = asyncio.Event()
+        self._demand = demand
+        self.wanted: Callable[[], bool] = lambda: True
         self.sent: list[str] = []
         self.refused = 0
 
@@ -102,16 +122,21 @@ class Load:
     async def run(self) -> None:
         """Returns when it was told to stop, and all that is to be cancelled is."""
         async with asyncio.TaskGroup() as group:
-            for row, regret in zip(rows(), self._regrets, strict=False):
+            for row, regret in zip(self._demand.rows(), self._regrets, strict=False):
                 job = await self.submit(row)
                 if regret is not None:
                     group.create_task(self.cancel(job, row.tenant, regret))
-                if await told_to_stop(self._over, self._every_s):
+                if await self._told_to_stop():
                     return
+
+    async def _told_to_stop(self) -> bool:
+        while not (stop := await told_to_stop(self._over, self._every_s)) and not self.wanted():
+            pass
+        return stop
 
     async def submit(self, row: TraceJob) -> str:
         """The job, when NATS has it."""
-        raw = msgspec.Raw(_encode(manifest(row, round(row.seconds * 1000))))
+        raw = msgspec.Raw(_encode(self._demand.written(row)))
         message = wire.Submitted(
             tenant=row.tenant, at=self._clock.now(), manifest=raw, client=row.name, source=_DOOR.via, who=_DOOR
         )

@@ -1,36 +1,33 @@
 """One fault: a fleet under a steady load, what is done to it, and what became of every job."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import httpx
 import msgspec
 from msgspec import Struct
 
-from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.adapters.nats.bus import NatsBus
 from fairway.lab.fleet.cluster_shapes import equal_clusters
 from fairway.lab.fleet.decided_again import decided_again, summaries
 from fairway.lab.fleet.fleet import FleetPlan
-from fairway.lab.kubereal.members import HUB
-from fairway.lab.traces.fleet import allocatable, configured, record
+from fairway.lab.traces.fleet import allocatable, record
 from fairway.lab.traces.trace import GPU
 from fairway.operate.replay.report import DecisionReport
 from fairway.process.pipeline import HUB as HUB_SERVICE
 from fairway.process.pipeline import STAGES
 from fairway.process.servers.streams import provisioned
 from fairway.runtime.ports import Unreachable
-from fairway.wire import fleet as said
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.workloads.settings.quota_trees import read_quota_tree
 from tests.faults.arena.arena import Arena
+from tests.faults.arena.beginning import all_reported, configure
 from tests.faults.arena.heard import Heard
 from tests.faults.arena.held import held, remains
 from tests.faults.arena.http_load import HttpLoad
-from tests.faults.arena.load import Load, settings
+from tests.faults.arena.load import STEADY, Demand, Load
 from tests.faults.arena.verdict import Reading, Verdict
 
 # Each stage in a process of its own, and the hub's service; the members' agents are one process more.
@@ -41,13 +38,13 @@ _CLUSTERS = equal_clusters(3, nodes=3, gpus=8)
 # What a fleet on a busy machine may take for anything before it is said to be stuck.
 _PATIENCE_S = 90.0
 _message = msgspec.json.Decoder(wire.Message).decode
-_report = msgspec.json.Decoder(said.Report).decode
 Condition = Callable[[], bool | Awaitable[bool]]
 
 
 class Setup(Struct, frozen=True):
     """`cancelled` is the share of the jobs that are, in time or not. Unless told otherwise all that was decided is
-    decided again at the end, and has to be the same."""
+    decided again at the end, and has to be the same. Of the load so many jobs as `at_once` says are there at most that
+    have not ended (0: any number); `after` the fault so many more have to end before it stops."""
 
     groups: tuple[tuple[str, ...], ...] = FOUR
     nats_servers: int = 1
@@ -56,6 +53,9 @@ class Setup(Struct, frozen=True):
     settings: dict[str, str] = {}
     over_http: bool = False
     decided_again: bool = True
+    demand: Demand = STEADY
+    at_once: int = 0
+    after: int = 8
 
 
 class Scene(Heard):
@@ -153,24 +153,27 @@ async def under_load(dir: Path, fault: Fault, setup: Setup = Setup()) -> Verdict
 
 async def _played(arena: Arena, bus: NatsBus, fault: Fault, setup: Setup) -> Verdict:
     nodes = allocatable(_CLUSTERS)
-    policies, tree = settings(sum(one[GPU] for cluster in nodes.values() for one in cluster.values()))
+    rules, tree = setup.demand.settings(sum(one[GPU] for cluster in nodes.values() for one in cluster.values()))
     await provisioned(bus, setup.nats_servers)
-    await _configure(arena, bus, (*policies, tree))
+    await configure(arena, bus, (*rules, tree))
     await asyncio.gather(*(arena.start_process(group) for group in setup.groups))
-    await _known(bus)
+    await all_reported(bus, {cluster.name for cluster in _CLUSTERS})
     pace = (setup.a_second, setup.cancelled)
-    scene = Scene(arena, bus, HttpLoad(arena, *pace) if setup.over_http else Load(bus, *pace))
+    load = HttpLoad(arena, *pace) if setup.over_http else Load(bus, *pace, setup.demand)
+    scene = Scene(arena, bus, load)
+    if isinstance(load, Load) and setup.at_once:
+        load.wanted = lambda: len(load.sent) - len(scene.ended) < setup.at_once
     async with asyncio.TaskGroup() as group:
         follow = group.create_task(scene.follow())
-        load = group.create_task(scene.load.run())
+        submitting = group.create_task(load.run())
         await fault(scene)
-        await scene.flows()
-        scene.load.stop()
-        await load
+        await scene.flows(setup.after)
+        load.stop()
+        await submitting
         held = await _settled(scene)
         follow.cancel()
     reading = await _read(bus, lambda: Reading(nodes, read_quota_tree(tree)))
-    verdict = reading.verdict(scene.load.sent, arena.members, held)
+    verdict = reading.verdict(load.sent, arena.members, held)
     if setup.decided_again:
         decided = await _decided(arena, bus)
         verdict = verdict.decided_again(decided)
@@ -203,24 +206,6 @@ async def _decided(arena: Arena, bus: NatsBus) -> DecisionReport:
                 return await decided_again(arena, bus)
             except Unreachable as cause:
                 print(f"the judge decides again anew: {cause}")
-
-
-async def _configure(arena: Arena, bus: NatsBus, settings: Sequence[dict[str, Any]]) -> None:
-    """In the record, and on the hub, whose service would withdraw what is not there."""
-    await bus.publish([configured(one) for one in settings])
-    hub = await KubernetesCluster.from_kubeconfig(HUB, arena.hub_kubeconfig)
-    for one in settings:
-        await hub.create(f"{one['kind']}.{one['apiVersion']}", one)
-    await hub.close()
-
-
-async def _known(bus: NatsBus) -> None:
-    """Every cluster has been reported."""
-    waiting = {cluster.name for cluster in _CLUSTERS}
-    async for one in record(bus, subjects.CLUSTERS, "fairway.cluster.report.>"):
-        waiting.discard(_report(one.data).cluster)
-        if not waiting:
-            return
 
 
 async def _settled(scene: Scene) -> list[str]:

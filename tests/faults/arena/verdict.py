@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 
 from fairway.audit.attempts import Spoken, ends
 from fairway.audit.auditor import Checker, Grace
+from fairway.audit.evictions.claims import EvictionFigures
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.lab.fleet.decided_again import differing, hardly_known
@@ -15,6 +16,7 @@ from fairway.operate.replay.report import DecisionReport
 from fairway.runtime.ports import Bus
 from fairway.wire import fleet, subjects
 from fairway.wire import jobs as wire
+from fairway.wire.preemption.evictions import Evict
 from tests.faults.arena.members import Members
 
 # A cluster takes new work on reports that are half a minute old; a moment more until they are in the record.
@@ -22,13 +24,14 @@ _GRACE = Grace(reports=35_000, tree=35_000, cancel=60_000)
 _MOVES = (wire.Dispatched, wire.Running, wire.Removed)
 _message = msgspec.json.Decoder(wire.Message).decode
 _report = msgspec.json.Decoder(fleet.Report).decode
+_evict = msgspec.json.Decoder(Evict).decode
 
 
 class Verdict(Struct, frozen=True):
     """No job of the load fails by itself, and none is to be refused: everything from `failed` on has to be nothing.
     `stall_s` is the longest time in which no job moved; `decided` is what would be decided otherwise, by stage and
     field; `identical` decisions would not, and `unknown` ones cannot be made again: a few of many, as what is
-    `hardly_known` has to be nothing, too."""
+    `hardly_known` has to be nothing, too. `evictions` are told beside it."""
 
     accepted: int
     ended: int
@@ -46,6 +49,7 @@ class Verdict(Struct, frozen=True):
     hardly_known: tuple[str, ...] = ()
     identical: int = 0
     unknown: int = 0
+    evictions: EvictionFigures = EvictionFigures()
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -95,6 +99,8 @@ class Reading:
                 self._moved.append(message.at)
             if isinstance(message, wire.Succeeded):
                 self._well.add((message.job, message.attempt))
+        async for one in bus.history(subjects.RELIEF, (subjects.relief(Evict.verb),)):
+            self._checker.decided(_evict(one.data))
         async for one in bus.history(subjects.CLUSTERS, ("fairway.cluster.report.>",)):
             self.reports.append(one.data)
             self._checker.see(_report(one.data))
@@ -128,6 +134,7 @@ class Reading:
                 *self._letters,
                 *held,
             ),
+            evictions=found.evictions,
         )
 
     def _stall(self) -> float:
