@@ -8,6 +8,7 @@ import typer
 
 from fairway.client.failure import ERROR, USAGE, Failure
 from fairway.client.options import check_output
+from fairway.domain.quota.node_terms import BY_SHARE, BY_TIME
 from fairway.operate.replay.command import Output, commands
 
 # What the real clock takes of a trace unless told otherwise; the virtual one takes all of it.
@@ -17,6 +18,11 @@ _ROWS = 2_000
 class Name(StrEnum):
     PHILLY = "philly"
     OPENB = "openb"
+
+
+class Order(StrEnum):
+    TIME = BY_TIME
+    SHARE = BY_SHARE
 
 
 class ReplayClock(StrEnum):
@@ -38,6 +44,7 @@ _Speedup = Annotated[
 _Again = Annotated[
     bool, typer.Option("--decide-again/--no-decide-again", help="on the real clock: in the end all that was decided")
 ]
+_Order = Annotated[Order | None, typer.Option(help="who is next, as fairway.io/order of the quota tree says it")]
 _Picture = Annotated[Path | None, typer.Option(help="with --clock virtual: the SVG of waits and of GPUs in use")]
 
 
@@ -52,6 +59,7 @@ def _trace(name: Name) -> None:
         gpus: _Gpus = 8,
         speedup: _Speedup = 0,
         again: _Again = True,
+        order: _Order = None,
         picture: _Picture = None,
         output: Output = "",
     ) -> None:
@@ -71,12 +79,12 @@ def _trace(name: Name) -> None:
         beside_output()
         fleet = equal_clusters(clusters, nodes, gpus)
         if clock is ReplayClock.VIRTUAL:
-            good = virtual.carry_out(virtual.ComparisonOptions(name.value, file, jobs, speedup, picture), fleet, output)
-            raise typer.Exit(0 if good else 1)
+            compared = virtual.ComparisonOptions(name.value, file, jobs, speedup, picture, order or "")
+            raise typer.Exit(0 if virtual.carry_out(compared, fleet, output) else 1)
         if picture is not None:
             raise Failure(USAGE, "--picture shows policies beside each other", "give --clock virtual with it")
         try:
-            good = carry_out(ReplayOptions(name.value, file, jobs or _ROWS, speedup, again), fleet, output)
+            good = carry_out(ReplayOptions(name.value, file, jobs or _ROWS, speedup, again, order or ""), fleet, output)
         except (OSError, RuntimeError) as error:
             raise Failure(ERROR, f"the fleet did not start: {error}") from error
         raise typer.Exit(0 if good else 1)

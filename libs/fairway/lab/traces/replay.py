@@ -44,14 +44,16 @@ _evict = decoder(evictions.Evict)
 
 
 class ReplayPlan(Struct, frozen=True, kw_only=True):
-    """`speedup` 0: the whole trace in about a minute. `shares` become guaranteed parts of the quota tree. At the end
-    all that was decided is decided again, unless told otherwise: that takes some milliseconds a job."""
+    """`speedup` 0: the whole trace in about a minute. `shares` become guaranteed parts of the quota tree; `order` is
+    who is next in it. At the end all that was decided is decided again, unless told otherwise: that takes some
+    milliseconds a job."""
 
     name: str
     dir: Path
     clusters: tuple[ClusterConfig, ...]
     speedup: float = 0
     shares: dict[str, int] = {}
+    order: str = ""
     groups: tuple[tuple[str, ...], ...] = GROUPS
     patience_s: float = PATIENCE_S
     decide_again: bool = True
@@ -112,7 +114,7 @@ class Replay:
         self._gpus = sum(amounts.get(GPU, 0) for one in nodes.values() for amounts in one.values())
         tenants = sorted({job.tenant for job in jobs})
         self._policies = [policy(tenant) for tenant in tenants]
-        self._tree = quota_tree(tenants, self._gpus, plan.shares)
+        self._tree = quota_tree(tenants, self._gpus, plan.shares, plan.order)
         self._checker = Checker(nodes, read_quota_tree(self._tree))
         self._tally = Tally()
         self._clock = SystemClock()

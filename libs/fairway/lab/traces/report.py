@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from fairway.audit.attempts import Spoken, ends
 from fairway.audit.auditor import Findings
@@ -16,8 +16,8 @@ from fairway.wire import jobs as wire
 
 class Course(Struct):
     """One job's times, in milliseconds of the wall clock. `queued` is the time it waited for room or quota and had
-    been told so, `lost` what it had run when it was evicted for others; what remains of its wait is the pipeline's own.
-    It has been `running` since the last of its starts."""
+    been told so; `evicted` are its runs, from when to when, that were ended for others: what remains of its wait is the
+    pipeline's own. It has been `running` since the last of its starts."""
 
     trace: TraceJob
     submitted: int
@@ -25,7 +25,7 @@ class Course(Struct):
     ended: int = 0
     end: str = ""
     queued: int = 0
-    lost: int = 0
+    evicted: list[tuple[int, int]] = field(default_factory=list)
     attempts: int = 1
     _since: int = 0
     _told: bool = False
@@ -33,6 +33,11 @@ class Course(Struct):
     def started(self, speedup: float) -> int:
         """When it began to run; a run too short to be seen began its length before its end."""
         return self.running or self.ended - round(self.trace.seconds * 1000 / speedup)
+
+    @property
+    def lost(self) -> int:
+        """How long it ran for nothing."""
+        return sum(until - since for since, until in self.evicted)
 
     def take(self, message: wire.JobMessage) -> None:
         match message:
@@ -46,7 +51,7 @@ class Course(Struct):
             case wire.Running() if not self.running:
                 self.running = message.at
             case wire.Evicted() if self.running:
-                self.lost += message.at - self.running
+                self.evicted.append((self.running, message.at))
                 self.running = 0
         self.attempts = max(self.attempts, message.attempt)
         if ends(message) and not self.end:

@@ -36,6 +36,7 @@ class ReplayOptions(Struct, frozen=True):
     count: int
     speedup: float = 0
     decide_again: bool = True
+    order: str = ""
 
 
 def carry_out(options: ReplayOptions, clusters: Sequence[ClusterConfig], output: str) -> bool:
@@ -56,6 +57,7 @@ def carry_out(options: ReplayOptions, clusters: Sequence[ClusterConfig], output:
             clusters=tuple(clusters),
             speedup=options.speedup or speedup_for(fitting),
             shares=trace.shares,
+            order=options.order,
             decide_again=options.decide_again,
         )
         _announce(plan, fitting, notes)

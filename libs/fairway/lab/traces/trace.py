@@ -2,12 +2,14 @@
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+
+from fairway.domain.quota.node_terms import ORDER
 
 GPU = "nvidia.com/gpu"
 MODEL_LABEL = "nvidia.com/gpu.product"
@@ -146,21 +148,25 @@ def policy(tenant: str) -> dict[str, Any]:
     }
 
 
-def quota_tree(tenants: Sequence[str], gpus: int, shares: dict[str, int]) -> dict[str, Any]:
-    """One leaf a tenant: max is the whole fleet, min its share of it (none where the trace gives no shares)."""
-    total = sum(shares.get(tenant, 0) for tenant in tenants)
+def guaranteed(tenants: Iterable[str], gpus: int, shares: Mapping[str, int]) -> dict[str, int]:
+    """GPUs by tenant: its share of the fleet, none where the trace gives no shares."""
+    names = sorted(set(tenants))
+    total = sum(shares.get(tenant, 0) for tenant in names)
+    return {tenant: gpus * shares.get(tenant, 0) // total if total else 0 for tenant in names}
+
+
+def quota_tree(tenants: Iterable[str], gpus: int, shares: Mapping[str, int], order: str = "") -> dict[str, Any]:
+    """One leaf a tenant: max is the whole fleet, min what it is guaranteed. `order` is who is next (`fairway.io/order`;
+    empty: the default)."""
     leaves = [
-        {
-            "name": f"vc-{tenant}",
-            "namespaces": [tenant],
-            "min": {GPU: gpus * shares.get(tenant, 0) // total if total else 0},
-            "max": {GPU: gpus},
-        }
-        for tenant in sorted(tenants)
+        {"name": f"vc-{tenant}", "namespaces": [tenant], "min": {GPU: least}, "max": {GPU: gpus}}
+        for tenant, least in guaranteed(tenants, gpus, shares).items()
     ]
+    attributes = {ORDER: order} if order else {}
+    root = {"name": "root", "min": {GPU: gpus}, "max": {GPU: gpus}, "attributes": attributes, "children": leaves}
     return {
         "apiVersion": "scheduling.sigs.k8s.io/v1beta1",
         "kind": "ElasticQuotaTree",
         "metadata": {"name": "replay", "namespace": "kube-system"},
-        "spec": {"root": {"name": "root", "min": {GPU: gpus}, "max": {GPU: gpus}, "children": leaves}},
+        "spec": {"root": root},
     }

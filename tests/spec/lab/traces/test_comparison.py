@@ -5,11 +5,14 @@ import pytest
 from fairway.lab.traces.comparison.fairness import fairness
 from fairway.lab.traces.comparison.figures import compare
 from fairway.lab.traces.comparison.run import FAIRWAY, ComparisonReport
-from fairway.lab.traces.comparison.table import table
+from fairway.lab.traces.comparison.shortage import Guarantees, Shortage
+from fairway.lab.traces.comparison.table import below_min, table
 from fairway.lab.traces.comparison.usage import usage
 from fairway.lab.traces.policies.baselines import FIFO, STATIC
 from fairway.lab.traces.policies.event_loop import JobRun
 from fairway.lab.traces.trace import GPU, TraceJob
+
+NOTHING = Guarantees({}, 0)
 
 
 def job(tenant: str, at: float, seconds: float, gpus: int = 4) -> TraceJob:
@@ -57,7 +60,7 @@ def test_figures_are_of_the_jobs_that_every_policy_ran_and_usage_is_of_all() -> 
         STATIC: [JobRun(0, 50), None, JobRun(150, 250)],
         FIFO: [JobRun(0, 50), JobRun(50, 150), JobRun(100, 200)],
     }
-    found = compare(compared_jobs(), runs, gpus=8)
+    found = compare(compared_jobs(), runs, gpus=8, guarantees=NOTHING)
     assert (found.jobs, found.compared, found.arriving_seconds) == (3, 2, 100)
     static, fifo = found.policies.values()
     assert (static.ran, static.never, fifo.ran, fifo.never) == (2, 1, 3, 0)
@@ -75,17 +78,22 @@ def test_waits_are_told_apart_by_how_many_gpus_a_job_has() -> None:
     sizes = (1, 4, 4, 8, 16)
     jobs = [job("a", 0, 10, gpus) for gpus in sizes]
     runs = [JobRun(wait, wait + 10) for wait in (1, 2, 6, 8, 16)]
-    found = compare(jobs, {STATIC: list(runs)}, gpus=32)
+    found = compare(jobs, {STATIC: list(runs)}, gpus=32, guarantees=NOTHING)
     assert found.policies[STATIC].mean_wait_seconds_by_gpus == {"0-1": 1, "2-4": 4, "5-8": 8, "9 and more": 16}
 
 
 def test_the_table_has_a_line_for_each_policy_with_its_worst_and_median_tenant() -> None:
     runs = {STATIC: [JobRun(0, 50), None, JobRun(150, 250)], FIFO: [JobRun(0, 50), JobRun(0, 100), JobRun(100, 200)]}
-    _, head, static, fifo = table(compare(compared_jobs(), runs, gpus=8))
+    _, head, static, fifo = table(compare(compared_jobs(), runs, gpus=8, guarantees=NOTHING))
     assert head.split() == ["policy", "mean", "p50", "p95", "mean", "p50", "p95", "in", "use", "worst", "median", "ran"]
     assert static.split()[:3] == ["static", "partition", "25"]
     assert static.endswith("1")
     assert fifo.split()[-6:] == ["100.0%", "1.00", "a", "0.67", "b", "0"]
+
+
+def test_what_is_below_a_min_is_told_by_its_cause() -> None:
+    told = below_min(Shortage(1_234.4, 5.6, 0.2, {}))
+    assert told.endswith("1,234 since no whole job fits into what is left of it, 6 within the reclaim time, 0 beyond")
 
 
 @pytest.mark.parametrize(
@@ -100,5 +108,5 @@ def test_all_is_well_when_every_job_succeeded_and_nothing_was_broken(
     last: JobRun | None, violations: int, ok: bool
 ) -> None:
     runs = [JobRun(0, 50), JobRun(0, 100), last]
-    found = compare(compared_jobs(), {FAIRWAY: runs, STATIC: list(runs)}, gpus=8)
+    found = compare(compared_jobs(), {FAIRWAY: runs, STATIC: list(runs)}, gpus=8, guarantees=NOTHING)
     assert ComparisonReport("philly", 100, 0, {"violations": violations}, found, ()).ok is ok

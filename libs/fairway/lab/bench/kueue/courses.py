@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
+from fairway.domain.text.decoding import decoder
 from fairway.lab.bench.kueue.load import Arrival
 from fairway.lab.bench.pipeline.fleet import job_of
 from fairway.runtime.ports import Bus
@@ -14,8 +15,10 @@ from fairway.wire import subjects
 # A job's way as it should be, and what should not be said of any.
 WAY = ("dequeued", "dispatched", "succeeded")
 _TROUBLE = ("failed", "lost", "rejected", "cancelled")
-# Who comes back to its queue is let go once more.
+# Who comes back to its queue is let go, and dispatched, once more.
 _BACK = "queue"
+_AGAIN = WAY[:2]
+EVICTED = "evicted"
 _VERBS = tuple(f"fairway.job.{verb}.>" for verb in (*WAY, *_TROUBLE))
 # Without a single word for this long nothing more is coming.
 _PATIENCE_S = 60.0
@@ -24,10 +27,12 @@ _PATIENCE_S = 60.0
 class Account(Struct, frozen=True):
     """What the record has of some jobs, when all is over: of their way the `verbs` that were said of each, and what was
     said `besides`, as `job verb`: something a second time (a turn without having come to the queue for it), of a
-    stranger, or what should not be said of any."""
+    stranger, or what should not be said of any. For those that were `evicted` to make room for others: how long each
+    attempt had been at its cluster, in ms."""
 
     verbs: Mapping[str, set[str]]
     besides: tuple[str, ...]
+    evicted: Mapping[str, list[int]]
 
     @property
     def unaccounted(self) -> tuple[str, ...]:
@@ -37,26 +42,60 @@ class Account(Struct, frozen=True):
 
 async def account(bus: Bus, arrivals: Sequence[Arrival]) -> Account:
     """Reads the record from its beginning to its end."""
-    found: dict[str, set[str]] = {one.id: set() for one in arrivals}
-    besides: list[str] = []
-    turns: Counter[str] = Counter()
-    async for delivery in bus.history(subjects.JOBS, (*_VERBS, f"fairway.job.{_BACK}.>")):
-        verb = delivery.subject.split(".")[2]
-        job = job_of(delivery)
-        if job in found and verb in (_BACK, WAY[0]):
-            turns[job] += 1 if verb == WAY[0] else -1
-        if verb in WAY and job in found and verb not in found[job]:
-            found[job].add(verb)
-        elif job not in found or verb not in (_BACK, WAY[0]):
-            besides.append(f"{job} {verb}")
-    besides += [f"{job} {WAY[0]}" for job, more in turns.items() if more > 0]
-    return Account(found, tuple(besides))
+    reading = _Reading({one.id: set() for one in arrivals})
+    more = tuple(f"fairway.job.{verb}.>" for verb in (_BACK, EVICTED))
+    async for delivery in bus.history(subjects.JOBS, (*_VERBS, *more)):
+        reading.take(delivery.subject.split(".")[2], _said(delivery.data))
+    return reading.account()
+
+
+class _Said(Struct):
+    job: str
+    at: int = 0
+
+
+_said = decoder(_Said)
+
+
+class _Reading:
+    def __init__(self, found: dict[str, set[str]]) -> None:
+        self._found = found
+        self._besides: list[str] = []
+        self._times: Counter[tuple[str, str]] = Counter()
+        self._dispatched: dict[str, int] = {}
+        self._evicted: dict[str, list[int]] = {}
+
+    def take(self, verb: str, said: _Said) -> None:
+        if said.job not in self._found:
+            self._besides.append(f"{said.job} {verb}")
+            return
+        match verb:
+            case "dispatched":
+                self._dispatched[said.job] = said.at
+            case "evicted":
+                # One that was let go and not dispatched yet has done nothing.
+                since = self._dispatched.pop(said.job, said.at)
+                self._evicted.setdefault(said.job, []).append(said.at - since)
+        self._times[said.job, verb] += 1
+        if verb in WAY and verb not in self._found[said.job]:
+            self._found[said.job].add(verb)
+        elif verb not in (_BACK, EVICTED, *_AGAIN):
+            self._besides.append(f"{said.job} {verb}")
+
+    def account(self) -> Account:
+        again = [
+            f"{job} {verb}"
+            for job in self._found
+            for verb in _AGAIN
+            if self._times[job, verb] > self._times[job, _BACK]
+        ]
+        return Account(self._found, (*self._besides, *again), self._evicted)
 
 
 class Courses:
-    """When each job was dequeued, dispatched and succeeded, by id: when it was heard first, in seconds of the loop's
-    clock. `begun` is when the first was submitted and `sent` the last. The record is read from after message `last`,
-    which goes along."""
+    """When each job was dequeued, dispatched and succeeded, by id, in seconds of the loop's clock: when it was heard,
+    and of one that was evicted the last time, as Kueue's own recorder has it. `begun` is when the first was submitted
+    and `sent` the last. The record is read from after message `last`, which goes along."""
 
     def __init__(self, arrivals: Sequence[Arrival], tick: Callable[[], None], last: int = 0) -> None:
         self.arrivals = arrivals
@@ -100,12 +139,12 @@ class Courses:
         async for delivery in bus.history(subjects.JOBS, _VERBS, start=self.last + 1, live=True):
             if delivery.subject:
                 self.last = delivery.sequence
-                self._hear(delivery.subject.split(".")[2], job_of(delivery), loop.time())
+                self.hear(delivery.subject.split(".")[2], job_of(delivery), loop.time())
 
-    def _hear(self, verb: str, job: str, now: float) -> None:
+    def hear(self, verb: str, job: str, now: float) -> None:
         self._news.set()
         heard = self._heard.get(verb)
-        if heard is None or job not in self._known or job in heard:
+        if heard is None or job not in self._known or (job in heard and verb not in _AGAIN):
             return  # the account at the end has it
         heard[job] = now
         if verb == "succeeded":

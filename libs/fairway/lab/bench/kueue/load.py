@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from fairway.domain.quota.node_terms import MIN_RUNTIME, ORDER, PREEMPT_AFTER, RECLAIM_AFTER
 from fairway.lab.bench.pipeline.load import NAME, configured, quota_tree, submission, submitted
 from fairway.lab.bench.runs import KueueRun
 from fairway.lab.kubesim.pod_behaviour import RUN_FOR
@@ -96,7 +97,9 @@ def configuration(run: KueueRun) -> list[Outgoing]:
     }
     said.append(configured("ClusterPropagationPolicy", "", "all", policy))
     amount = {"cpu": quota(run)}
-    return [*said, quota_tree(_cohorts(run), {"min": amount, "max": amount})]
+    names = (RECLAIM_AFTER, PREEMPT_AFTER, MIN_RUNTIME) if run.patience else ()
+    attributes = dict.fromkeys(names, run.patience) | ({ORDER: run.order} if run.order else {})
+    return [*said, quota_tree(_cohorts(run), {"min": amount, "max": amount, "attributes": attributes})]
 
 
 def _cohorts(run: KueueRun) -> list[Json]:

@@ -6,6 +6,7 @@ from statistics import fmean
 from msgspec import Struct
 
 from fairway.lab.traces.comparison.fairness import Fairness, fairness
+from fairway.lab.traces.comparison.shortage import Guarantees, Shortage, shortage
 from fairway.lab.traces.comparison.usage import usage
 from fairway.lab.traces.policies.baselines import STATIC, Runs
 from fairway.lab.traces.report import percentiles
@@ -18,7 +19,8 @@ _SIZES = {"0-1": 1.0, "2-4": 4.0, "5-8": 8.0, "9 and more": float("inf")}
 class PolicyFigures(Struct, frozen=True):
     """Times in seconds. `ran` jobs ran; `never` ones ask for more than the policy ever has for them. Waits and
     completions, both from the submission, are of the jobs that ran under every policy. GPU utilisation is the part of
-    all GPUs that runs jobs: until the last submission (`while_arriving`), and until the last end."""
+    all GPUs that runs jobs: until the last submission (`while_arriving`), and until the last end. `below_min` are the
+    GPU-hours that tenants had less than they were guaranteed."""
 
     ran: int
     never: int
@@ -29,6 +31,7 @@ class PolicyFigures(Struct, frozen=True):
     gpu_utilisation: float
     last_end_seconds: float
     finish_time_fairness: Fairness
+    below_min: Shortage
 
 
 class Comparison(Struct, frozen=True):
@@ -41,7 +44,7 @@ class Comparison(Struct, frozen=True):
     policies: dict[str, PolicyFigures]
 
 
-def compare(jobs: Sequence[TraceJob], runs: Mapping[str, Runs], gpus: int) -> Comparison:
+def compare(jobs: Sequence[TraceJob], runs: Mapping[str, Runs], gpus: int, guarantees: Guarantees) -> Comparison:
     """`runs` by policy. That of the static partition is what fairness is measured against."""
     compared = [index for index in range(len(jobs)) if all(own[index] is not None for own in runs.values())]
     arriving = max((job.at for job in jobs), default=0.0)
@@ -60,6 +63,7 @@ def compare(jobs: Sequence[TraceJob], runs: Mapping[str, Runs], gpus: int) -> Co
             gpu_utilisation=_share(jobs, own, last, gpus),
             last_end_seconds=round(last, 1),
             finish_time_fairness=fairness(jobs, own, runs[STATIC]),
+            below_min=shortage(jobs, own, guarantees),
         )
     return Comparison(len(jobs), len(compared), gpus, arriving, policies)
 

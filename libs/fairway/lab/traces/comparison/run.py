@@ -12,30 +12,35 @@ import typer
 from msgspec import Struct
 
 from fairway.client.failure import USAGE, Failure, say
+from fairway.domain.quota.node_terms import FLEET
 from fairway.lab.kubesim.__main__ import ClusterConfig
 from fairway.lab.traces.comparison.figures import Comparison, compare
 from fairway.lab.traces.comparison.picture import draw
-from fairway.lab.traces.comparison.table import table
+from fairway.lab.traces.comparison.shortage import Guarantees
+from fairway.lab.traces.comparison.table import below_min, table
 from fairway.lab.traces.fleet import allocatable
 from fairway.lab.traces.policies.baselines import BASELINES, ComparedFleet, Runs
 from fairway.lab.traces.progress import ProgressDisplay
 from fairway.lab.traces.run import read, split
-from fairway.lab.traces.trace import GPU, Trace, TraceJob
+from fairway.lab.traces.trace import GPU, Trace, TraceJob, guaranteed
+from fairway.lab.traces.virtual.fleet import PACE
 from fairway.lab.traces.virtual.replay import SPEEDUP, VirtualOutcome, VirtualPlan, replay
+from fairway.queue.view import PATIENCE_EVERY_MS
 
 FAIRWAY = "Fairway"
 _MOST_TOLD = 20
 
 
 class ComparisonOptions(Struct, frozen=True):
-    """The first `count` rows of the trace `name` in this `file` (0: all of them); the `picture` goes there, if
-    anywhere."""
+    """The first `count` rows of the trace `name` in this `file` (0: all of them), under this `order` of the quota tree;
+    the `picture` goes there, if anywhere."""
 
     name: str
     file: Path
     count: int = 0
     speedup: float = 0
     picture: Path | None = None
+    order: str = ""
 
 
 class ComparisonReport(Struct, frozen=True):
@@ -64,17 +69,23 @@ def carry_out(options: ComparisonOptions, clusters: Sequence[ClusterConfig], out
     jobs, notes = compared(trace, clusters)
     if not jobs:
         raise Failure(USAGE, f"{options.file} has no job that a cluster of this fleet could hold", "use larger ones")
-    plan = VirtualPlan(trace.name, tuple(clusters), trace.shares, options.speedup or SPEEDUP)
+    plan = VirtualPlan(trace.name, tuple(clusters), trace.shares, options.speedup or SPEEDUP, options.order)
     say(f"{trace.name}: {len(jobs)} jobs on a virtual clock, onto {len(clusters)} clusters")
     outcome, runs = _played(plan, jobs)
     gpus = sum(one.get(GPU, 0) for nodes in allocatable(clusters).values() for one in nodes.values())
     left_out = len(trace.jobs) - len(jobs)
-    found = compare(jobs, runs, gpus)
+    guarantees = Guarantees(guaranteed((job.tenant for job in jobs), gpus, trace.shares), _reclaim_seconds(plan))
+    found = compare(jobs, runs, gpus, guarantees)
     report = ComparisonReport(trace.name, plan.speedup, left_out, _own(outcome), found, trace.notes + notes)
     if options.picture is not None:
         options.picture.write_text(draw(jobs, runs, gpus), "utf-8")
     _tell(report, output)
     return report.ok
+
+
+def _reclaim_seconds(plan: VirtualPlan) -> float:
+    """In trace time: the patience before a claim, until the queue looks. The members give no grace."""
+    return (FLEET.reclaim_after + PATIENCE_EVERY_MS * PACE) / 1_000 * plan.speedup
 
 
 def compared(trace: Trace, clusters: Sequence[ClusterConfig]) -> tuple[list[TraceJob], tuple[str, ...]]:
@@ -110,6 +121,7 @@ def _own(outcome: VirtualOutcome) -> dict[str, Any]:
         "breaches": msgspec.to_builtins(findings.violations[:_MOST_TOLD]),
         "messages": findings.messages,
         "rescheduled": outcome.rescheduled,
+        "most_evictions": outcome.most_evictions,
         "lost_gpu_hours": outcome.lost_gpu_hours,
         "own_seconds_max": outcome.own_seconds,
     }
@@ -123,12 +135,15 @@ def _tell(report: ComparisonReport, output: str) -> None:
     times = f"times are of the {found.compared:,} that all policies ran"
     typer.echo(f"{report.trace}: {found.jobs:,} jobs on {found.gpus} GPUs; {times}")
     typer.echo("\n".join(table(found)))
+    for name, one in found.policies.items():
+        typer.echo(f"{name}: {below_min(one.below_min)}")
     own = report.fairway
     ends = ", ".join(f"{count:,} {name}" for name, count in own["ends"].items())
     typer.echo(f"Fairway: {ends}, {own['unfinished']} without an end, {own['violations']} invariants broken")
     typer.echo(f"  no job waited longer than {own['own_seconds_max']:g} s of the trace for anything but room or quota")
     lost = f"{own['lost_gpu_hours']:,g} GPU-hours of work were lost to evictions"
-    typer.echo(f"  {own['rescheduled']:,} attempts were followed by another one, {lost}")
+    again = f"{own['rescheduled']:,} attempts were followed by another one"
+    typer.echo(f"  {again}, one job was evicted {own['most_evictions']} times at most, {lost}")
     for note in report.notes:
         typer.echo(f"  {note}")
     for breach in own["breaches"]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from fairway.lab.traces.comparison.figures import Comparison, PolicyFigures
+from fairway.lab.traces.comparison.shortage import Shortage
 from fairway.lab.traces.report import span
 
 _HEAD = (
@@ -16,6 +17,12 @@ def table(found: Comparison) -> list[str]:
     rows = [*_HEAD, *(_row(name, one) for name, one in found.policies.items())]
     widths = [max(len(row[at]) for row in rows) for at in range(len(_HEAD[1]))]
     return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def below_min(found: Shortage) -> str:
+    whole = f"{found.whole_jobs:,.0f} since no whole job fits into what is left of it"
+    late = f"{found.reclaiming:,.0f} within the reclaim time, {found.beyond:,.0f} beyond"
+    return f"GPU-hours that tenants had less than their min: {whole}, {late}"
 
 
 def _row(name: str, one: PolicyFigures) -> Sequence[str]:

@@ -11,10 +11,12 @@ from fairway.lab.traces.trace import TraceJob
 
 
 class JobRun(Struct, frozen=True):
-    """When a job began to run and when it ended, in seconds of trace time."""
+    """When a job began to run and when it ended, in seconds of trace time; `evicted` are earlier runs, which were ended
+    for others and came to nothing."""
 
     started: float
     ended: float
+    evicted: tuple[tuple[float, float], ...] = ()
 
 
 def play(jobs: Sequence[TraceJob], line: WaitingLine, pool: NodePool) -> list[JobRun | None]:

@@ -22,8 +22,9 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 
 KEY = b"the key of a fleet on a virtual clock"
-# What goes by the clock comes this much more seldom: nothing is lost here that it would find.
-PACE = 60.0
+# What goes by the clock comes this much more seldom: nothing is lost here that sweeps would find. The queue also looks
+# by the clock for whose patience is at an end, and does so once a second with this.
+PACE = 2.0
 # Often enough that no cluster is ever silent for the 30 s after which it takes no work; what changes is reported at
 # once and not gathered.
 _AGENT = AgentSettings(heartbeat=20.0, coalesce=0.0, discover=86_400.0)

@@ -140,6 +140,12 @@ class TraceMember:
     async def discard(self, kind: str, namespace: str, labels: dict[str, str], name: str = "") -> None:
         raise _never(f"discard {kind}")
 
+    async def mark_pods(self, namespace: str, labels: dict[str, str], notes: dict[str, str]) -> None:
+        raise _never("patch pods")
+
+    async def shorten(self, namespace: str, labels: dict[str, str], grace_s: int) -> None:
+        raise _never("delete pods")
+
     async def drop(self, kind: str, namespace: str, name: str) -> None:
         raise _never(f"drop {kind}")
 

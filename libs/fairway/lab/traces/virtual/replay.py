@@ -42,21 +42,24 @@ _evict = decoder(evictions.Evict)
 
 
 class VirtualPlan(Struct, frozen=True):
-    """`shares` become guaranteed parts of the quota tree."""
+    """`shares` become guaranteed parts of the quota tree; `order` is who is next in it (empty: the default)."""
 
     name: str
     clusters: tuple[ClusterConfig, ...]
     shares: dict[str, int] = {}
     speedup: float = SPEEDUP
+    order: str = ""
 
 
 class VirtualOutcome(Struct, frozen=True):
-    """How each job ran, in the order in which they were given (None: it has not succeeded). `own_seconds` is the
-    longest that any job waited for anything else than room or quota, in trace time."""
+    """How each job ran, in the order in which they were given (None: it has not succeeded). `most_evictions` is how
+    often one job was ended for others at most, `own_seconds` the longest that any job waited for anything else than
+    room or quota, in trace time."""
 
     runs: list[JobRun | None]
     findings: Findings
     rescheduled: int
+    most_evictions: int
     lost_gpu_hours: float
     own_seconds: float
 
@@ -80,7 +83,7 @@ class _VirtualReplay:
         nodes = allocatable(plan.clusters)
         gpus = sum(amounts.get(GPU, 0) for one in nodes.values() for amounts in one.values())
         tenants = sorted({job.tenant for job in jobs})
-        tree = quota_tree(tenants, gpus, plan.shares)
+        tree = quota_tree(tenants, gpus, plan.shares, plan.order)
         self._settings = [configured(one) for one in (*map(policy, tenants), tree)]
         self._checker = Checker(nodes, read_quota_tree(tree))
         self._tally = Tally()
@@ -149,6 +152,7 @@ class _VirtualReplay:
             runs=[self._run(one, start) for one in courses],
             findings=self._checker.findings(),
             rescheduled=sum(one.attempts - 1 for one in courses),
+            most_evictions=max((len(one.evicted) for one in courses), default=0),
             lost_gpu_hours=lost_gpu_hours(courses, in_trace),
             own_seconds=round(max(own, default=0) * in_trace, 3),
         )
@@ -156,9 +160,12 @@ class _VirtualReplay:
     def _run(self, course: Course, start: int) -> JobRun | None:
         if course.end != "succeeded":
             return None
-        in_trace = self._plan.speedup / 1000
-        began = (course.started(self._plan.speedup) - start) * in_trace
-        return JobRun(round(began, 3), round((course.ended - start) * in_trace, 3))
+
+        def at(moment: int) -> float:
+            return round((moment - start) * self._plan.speedup / 1000, 3)
+
+        evicted = tuple((at(since), at(until)) for since, until in course.evicted)
+        return JobRun(at(course.started(self._plan.speedup)), at(course.ended), evicted)
 
 
 class _Shown:
