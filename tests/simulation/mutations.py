@@ -60,8 +60,11 @@ MUTATIONS = (
     evictions.wasteful,
     evictions.charging,
     evictions.ruthless,
-    evictions.confiscating,
     evictions.everlasting,
     evictions.overtaking,
     evictions.rushing,
+    evictions.quarrelling,
+    evictions.lavish,
+    evictions.modest,
+    evictions.fickle,
 )

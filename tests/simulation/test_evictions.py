@@ -31,5 +31,11 @@ def test_whoever_goes_has_to_and_whoever_is_owed_room_gets_it(profile: str, piec
     assert any(name.startswith("evicted_") for name in drawn), drawn
 
 
+def test_applications_on_idle_resources_have_priorities_too() -> None:
+    outcome = simulate(RunPlan(0, 0.05, profile="calm", jobs=10, idle=True, evictions=True))
+    assert not outcome.violations, told(outcome)
+    assert outcome.drawn["batch_jobs"]
+
+
 def test_its_command_says_so() -> None:
     assert "--evictions" in plan(1, "rough").command

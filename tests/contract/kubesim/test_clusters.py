@@ -7,7 +7,7 @@ import pytest
 
 from fairway.lab.kubesim import SimCluster
 from fairway.lab.kubesim.api.store import Key
-from tests.support.kubesim import GPU_NODE, Json, simulated, submit, torch, true_conditions, until
+from tests.support.kubesim import GPU_NODE, Json, remove, simulated, single_pod, submit, torch, true_conditions, until
 
 
 async def post(cluster: SimCluster, what: str, **body: Any) -> tuple[int, Json]:
@@ -40,6 +40,21 @@ async def test_a_running_job_is_broken(what: str, body: Json) -> None:
         status, _ = await post(cluster, what, **body)
         assert status == 200
         await until(cluster, key, failed)
+
+
+@pytest.mark.parametrize("deleted_first", [True, False])
+async def test_a_pod_that_takes_its_time_to_stop_is_gone_when_it_has_ended(deleted_first: bool) -> None:
+    async with simulated(nodes=1) as cluster:
+        key = submit(cluster, single_pod(run_for="never", stop_after="1h"))
+        await until(cluster, key, lambda obj: obj["status"].get("phase") == "Running")
+        if deleted_first:
+            remove(cluster, key)
+        assert cluster.api.store.get(key) is not None
+        status, _ = await post(cluster, "evict-pod", namespace="team-a", name=key.name)
+        assert status == 200
+        if not deleted_first:
+            remove(cluster, key)
+        await until(cluster, key, lambda obj: not obj)
 
 
 async def test_nodes_are_added_and_work_waiting_for_them_starts() -> None:

@@ -28,7 +28,7 @@ Patch = pytest.MonkeyPatch
 
 def impatient(patch: Patch) -> None:
     """The next attempt goes while the last one is still being removed."""
-    decided = propagating._recall
+    decided = propagating.recall
 
     def gone(view: Any, heard: Heard, message: wire.Recall, now: int) -> Decision:
         if not heard.outcomes:
@@ -36,7 +36,7 @@ def impatient(patch: Patch) -> None:
         outcome = msgspec.structs.replace(heard.outcomes[-1], ok=True, body=True)
         return decided(view, msgspec.structs.replace(heard, outcomes=(outcome,)), message, now)
 
-    patch.setattr(propagating, "_recall", gone)
+    patch.setattr(propagating, "recall", gone)
 
 
 def generous(patch: Patch) -> None:

@@ -1,6 +1,6 @@
 """Deliberate faults of evictions: who is chosen, what is kept for the claim, what the victim loses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -11,15 +11,16 @@ from fairway.domain.attempts import retry
 from fairway.domain.decision import Step
 from fairway.domain.job import Job
 from fairway.domain.preemption.precedence import Party
+from fairway.domain.quota.node_terms import GRACE_MS
 from fairway.domain.resources import Resources
 from fairway.placement.fit import Plan
 from fairway.placement.relief import relieve as choosing
 from fairway.placement.relief.trial import Trial
-from fairway.queue.preemption import active_jobs, candidates, claiming, counted_usage
+from fairway.queue.preemption import active_jobs, candidates, claim_terms, claiming, counted_usage
 from fairway.queue.preemption.active_jobs import Active
 from fairway.reserver import evict
 from fairway.reserver.evict import Evicting, StillThere
-from fairway.wire.preemption.evictions import Candidate
+from fairway.wire.preemption.evictions import Candidates
 from fairway.wire.reasons import Code
 
 Patch = pytest.MonkeyPatch
@@ -37,7 +38,7 @@ def levelling(patch: Patch) -> None:
 
     patch.setattr(candidates, "by_priority", higher)
     patch.setattr(candidates, "lower", all_levels)
-    patch.setattr(claiming, "lower", all_levels)
+    patch.setattr(claim_terms, "lower", all_levels)
 
 
 def grabbing(patch: Patch) -> None:
@@ -68,7 +69,7 @@ def wasteful(patch: Patch) -> None:
     def everybody(self: Evicting, plan: Plan, there: StillThere) -> StillThere:
         return there
 
-    def whoever_may(trial: Trial, members: Sequence[int], candidates: Sequence[Candidate]) -> list[int] | None:
+    def whoever_may(trial: Trial, members: Sequence[int], candidates: Candidates) -> list[int] | None:
         return None if victims(trial, members, candidates) is None else list(members)
 
     patch.setattr(Evicting, "needed", everybody)
@@ -95,15 +96,6 @@ def ruthless(patch: Patch) -> None:
 
     patch.setattr(active_jobs, "active_of", loose)
     patch.setattr(evict, "_evictable", any_job)
-
-
-def confiscating(patch: Patch) -> None:
-    """What a node uses within its min is taken back, too."""
-
-    def all_of_it(self: Any, node: Any) -> Mapping[str, int]:
-        return dict.fromkeys(self._mine.reclaimable, 1 << 40)
-
-    patch.setattr(candidates._Building, "_over", all_of_it)
 
 
 def everlasting(patch: Patch) -> None:
@@ -142,3 +134,43 @@ def rushing(patch: Patch) -> None:
         return msgspec.structs.replace(found, since=0, evicted=0) if found is not None and found.since else found
 
     patch.setattr(active_jobs, "active_of", settled)
+
+
+def quarrelling(patch: Patch) -> None:
+    """Jobs of one priority evict each other."""
+    lower = candidates.lower
+    outranks = claiming._Look._outranks
+
+    def no_higher(stands: Any, mine: Active, path: Sequence[Any], level: int) -> Any:
+        job = msgspec.structs.replace(mine.job, priority=mine.job.priority + 1)
+        return lower(stands, msgspec.structs.replace(mine, job=job), path, level)
+
+    def by_as_much(look: Any, path: Any, priority: int) -> bool:
+        return outranks(look, path, priority + 1)
+
+    patch.setattr(candidates, "lower", no_higher)
+    patch.setattr(claim_terms, "lower", no_higher)
+    patch.setattr(claiming._Look, "_outranks", by_as_much)
+
+
+def lavish(patch: Patch) -> None:
+    """What nodes keep back for themselves is lent."""
+
+    def nothing(path: Any, usage: Any, asks: Any) -> dict[str, int]:
+        return {}
+
+    patch.setattr(counted_usage, "kept_back", nothing)
+
+
+def modest(patch: Patch) -> None:
+    """Nobody wants back what is guaranteed to him."""
+
+    def beyond(node: Any, usage: Any, asks: Any) -> bool:
+        return False
+
+    patch.setattr(claim_terms, "within_min", beyond)
+
+
+def fickle(patch: Patch) -> None:
+    """Claims are over before those who leave for them have left."""
+    patch.setattr(evict, "KEPT_MS", 500 - GRACE_MS)

@@ -1,8 +1,7 @@
 """The cluster port on the API of a simulated cluster, without HTTP: what a call changes is there when it returns."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -12,13 +11,13 @@ from fairway.domain.tenancy import member_namespace
 from fairway.lab.kubesim.api import field_managers, json_patch
 from fairway.lab.kubesim.api import metadata as meta
 from fairway.lab.kubesim.api.api import ClusterApi
-from fairway.lab.kubesim.api.errors import ApiError
 from fairway.lab.kubesim.api.registry import ApiResource
 from fairway.lab.kubesim.api.selectors import labels as labelled
 from fairway.lab.kubesim.api.selectors import seen
 from fairway.lab.kubesim.api.store import Event, Key, StoredObject
 from fairway.lab.kubesim.http import access_reviews
 from fairway.lab.kubesim.http.identities import MASTERS, Identity, KnownIdentities, User
+from fairway.lab.kubesim.port_words import carries, is_of_kind, place_of, refusing
 from fairway.runtime.cluster_port import Applied, Change, ClusterRefused, check_labels
 from fairway.runtime.ports import Unreachable
 from fairway.wire.reasons import Code
@@ -59,7 +58,7 @@ class KubesimCluster:
 
     def stored(self, kind: str, namespace: str, name: str) -> StoredObject | None:
         resource = self._resource(kind)
-        where = _where(resource, namespace) if resource else ""
+        where = place_of(resource, namespace) if resource else ""
         return self.api.store.get(Key(resource.storage, where, name)) if resource else None
 
     def every(self, kind: str) -> Iterable[StoredObject]:
@@ -100,12 +99,12 @@ class KubesimCluster:
         copy: Json = msgspec.json.decode(msgspec.json.encode(manifest))
         body = {"apiVersion": resource.api_version, "kind": resource.kind, **copy}
         signed = field_managers.signed(FIELD_MANAGER, body, self.api.clock.now())
-        with _refusing():
-            return self.api.create(resource, _where(resource, body["metadata"].get("namespace")), signed)
+        with refusing():
+            return self.api.create(resource, place_of(resource, body["metadata"].get("namespace")), signed)
 
     def _update(self, resource: ApiResource, old: StoredObject, body: Json, part: str = "") -> StoredObject:
         signed = body if part else field_managers.rewritten(FIELD_MANAGER, old.obj, body, self.api.clock.now())
-        with _refusing():
+        with refusing():
             return self.api.update(resource, old, signed, part)
 
     async def get(self, kind: str, namespace: str, name: str) -> Json | None:
@@ -120,7 +119,7 @@ class KubesimCluster:
         old = self.stored(kind, namespace, name)
         if old is None:
             return None
-        with _refusing():
+        with refusing():
             copy = old.copy()
             patched: Json = (
                 json_patch.json_patch(copy, body) if isinstance(body, list) else json_patch.merge(copy, body)
@@ -135,14 +134,14 @@ class KubesimCluster:
             raise ClusterRefused(Code.KIND_NOT_SERVED, f"{kind} is not a review that is answered here")
         if self._known is None:
             return {**body, "status": {"allowed": True}}
-        with _refusing():
+        with refusing():
             return access_reviews.answer(self._known, _ASKER, resource, body)
 
     async def delete(self, kind: str, namespace: str, name: str, labels: dict[str, str], wait_s: float) -> bool:
         check_labels(labels)
         self._reached()
         found = self.stored(kind, namespace, name) if name else None
-        found = found if found and _carries(found, labels) else None
+        found = found if found and carries(found, labels) else None
         if found and "deletionTimestamp" not in found.obj["metadata"]:
             exactly = {"uid": found.obj["metadata"]["uid"]}
             self._delete(found, msgspec.structs.replace(self.deletion, preconditions=exactly))
@@ -155,8 +154,7 @@ class KubesimCluster:
 
     def _left(self, found: StoredObject | None, namespace: str, labels: dict[str, str]) -> bool:
         """Of the object or of its pods."""
-        pods = (one for one in self.every(_POD) if one.key.namespace == namespace)
-        return bool(found and self.there(found)) or any(_carries(one, labels) for one in pods)
+        return bool(found and self.there(found)) or bool(self._pods(namespace, labels))
 
     def there(self, found: StoredObject) -> bool:
         """Itself, and not another one of its name."""
@@ -167,8 +165,26 @@ class KubesimCluster:
         check_labels(labels)
         self._reached()
         for found in self.every(kind):
-            if found.key.namespace == namespace and name in ("", found.key.name) and _carries(found, labels):
+            if found.key.namespace == namespace and name in ("", found.key.name) and carries(found, labels):
                 self._delete(found, meta.Deletion(grace=0))
+
+    async def mark_pods(self, namespace: str, labels: dict[str, str], notes: dict[str, str]) -> None:
+        self._reached()
+        for found in self._pods(namespace, labels):
+            with refusing():
+                self._update(
+                    self.resource(_POD), found, json_patch.merge(found.copy(), {"metadata": {"annotations": notes}})
+                )
+
+    async def shorten(self, namespace: str, labels: dict[str, str], grace_s: int) -> None:
+        self._reached()
+        for found in self._pods(namespace, labels):
+            if "deletionTimestamp" in found.obj["metadata"]:
+                self._delete(found, meta.Deletion(grace=grace_s))
+
+    def _pods(self, namespace: str, labels: dict[str, str]) -> list[StoredObject]:
+        check_labels(labels)
+        return [one for one in self.every(_POD) if one.key.namespace == namespace and carries(one, labels)]
 
     async def drop(self, kind: str, namespace: str, name: str) -> None:
         self._reached()
@@ -181,7 +197,7 @@ class KubesimCluster:
         now = self.api.store.get(found.key)
         resource = self.api.resource_of(found)
         if now is not None and resource is not None:
-            with _refusing():
+            with refusing():
                 self.api.delete(resource, now, how)
 
     async def served(self) -> tuple[str, ...]:
@@ -199,7 +215,7 @@ class KubesimCluster:
         def hear(event: Event) -> None:
             key = event.new.key
             told = seen(event, match)
-            if told and namespace in ("", key.namespace) and (resource or _is(event.new, kind)):
+            if told and namespace in ("", key.namespace) and (resource or is_of_kind(event.new, kind)):
                 last = event.old if told == "DELETED" and event.old else event.new
                 line.put_nowait(Change(kind, key.namespace, key.name, last.obj, gone=told == "DELETED"))
 
@@ -224,27 +240,3 @@ class KubesimCluster:
     def _reached(self) -> None:
         if self.away:
             raise Unreachable(f"{self.name} does not answer")
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """What the API refuses, as the port says it."""
-    try:
-        yield
-    except ApiError as error:
-        causes = {one.get("reason") for one in error.details.get("causes") or ()}
-        code = Code.NAMESPACE_TERMINATING if Code.NAMESPACE_TERMINATING in causes else error.reason
-        raise ClusterRefused(code, error.message) from error
-
-
-def _where(resource: ApiResource, namespace: str | None) -> str:
-    return (namespace or "default") if resource.namespaced else ""
-
-
-def _is(stored: StoredObject, kind: str) -> bool:
-    return kind == f"{stored.obj['kind']}.{stored.obj['apiVersion']}"
-
-
-def _carries(stored: StoredObject, labels: dict[str, str]) -> bool:
-    found = stored.obj["metadata"].get("labels") or {}
-    return all(found.get(name) == value for name, value in labels.items())

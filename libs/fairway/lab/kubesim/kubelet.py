@@ -19,12 +19,14 @@ Step = Callable[[Key], None]
 
 
 class _Running(msgspec.Struct):
-    """A bound pod. `since` is the loop's time at which its run began to count, 0 before."""
+    """A bound pod. `since` is the loop's time at which its run began to count, 0 before; `asked` the one at which it
+    was asked to stop."""
 
     spec: RunSpec
     timer: asyncio.TimerHandle | None = None
     up: bool = False
     since: float = 0.0
+    asked: float = 0.0
     restarts: int = 0
 
 
@@ -42,9 +44,10 @@ class Kubelet:
         obj = event.new.obj
         if event.type == "DELETED" or obj["status"].get("phase") in _ENDED:
             self._forget(key)
+            if key in self._api.graceful:  # what has ended does not take its time to stop, whenever it is deleted
+                asyncio.get_running_loop().call_soon(self._api.removed_by_kubelet, key)
         elif obj["metadata"].get("deletionTimestamp") and key in self._pods and key in self._api.graceful:
-            running = self._pods[key]
-            self._after(running, running.spec.stop_ms, key, self._api.removed_by_kubelet)
+            self._stop(key, obj["metadata"].get("deletionGracePeriodSeconds", 0))
         elif obj["spec"].get("nodeName") and key not in self._pods:
             self._admit(key, obj)
         elif key in self._pods and event.old:
@@ -59,6 +62,14 @@ class Kubelet:
             self._api.graceful.add(key)
         if spec.starts:
             self._after(running, spec.start_ms, key, self._start)
+
+    def _stop(self, key: Key, grace_s: int) -> None:
+        """It has what it needs to stop, and its grace at most, from when it was first asked to."""
+        running = self._pods[key]
+        now = asyncio.get_running_loop().time()
+        running.asked = running.asked or now
+        left = min(running.spec.stop_ms, grace_s * 1000) - (now - running.asked) * 1000
+        self._after(running, max(0, left), key, self._api.removed_by_kubelet)
 
     def _after(self, running: _Running, ms: float, key: Key, then: Step) -> None:
         if running.timer:

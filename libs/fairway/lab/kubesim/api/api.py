@@ -119,17 +119,25 @@ class ClusterApi:
     def _mark(self, old: StoredObject, finalizers: list[str], grace: int | None) -> StoredObject:
         metadata = old.obj["metadata"]
         if metadata.get("deletionTimestamp"):
-            return old
+            return self._shorten(old, grace)
+        asked = (old.obj.get("spec") or {}).get("terminationGracePeriodSeconds", 30) if old.key in self.graceful else 0
         marked = {
             **metadata,
             "deletionTimestamp": meta.rfc3339(self.clock.now()),
-            "deletionGracePeriodSeconds": grace if grace is not None else 30 if old.key in self.graceful else 0,
+            "deletionGracePeriodSeconds": grace if grace is not None else asked,
         }
         if "generation" in metadata:
             marked["generation"] = metadata["generation"] + 1
         if finalizers:
             marked["finalizers"] = list(dict.fromkeys(finalizers))
         return self.store.put(old.key, {**old.obj, "metadata": marked})
+
+    def _shorten(self, old: StoredObject, grace: int | None) -> StoredObject:
+        """What is on its way out goes sooner if it is asked to, and never later."""
+        metadata = old.obj["metadata"]
+        if grace is None or grace >= metadata.get("deletionGracePeriodSeconds", 0):
+            return old
+        return self.store.put(old.key, {**old.obj, "metadata": {**metadata, "deletionGracePeriodSeconds": grace}})
 
     def _remove(self, old: StoredObject) -> None:
         self.graceful.discard(old.key)

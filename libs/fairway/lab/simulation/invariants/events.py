@@ -17,6 +17,7 @@ from fairway.audit.evictions.claims import EvictionFigures
 from fairway.domain.job import State
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.text.decoding import decoder
+from fairway.lab.simulation.evictions.notices import Notices
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.at_the_end import left_behind, rows
 from fairway.lab.simulation.invariants.silent_times import Silence
@@ -46,6 +47,7 @@ class _Attempts(Struct):
 
     began: set[tuple[str, int]] = set()
     ended: dict[tuple[str, int], bool] = {}
+    notices: Notices = msgspec.field(default_factory=Notices)
 
 
 class EventChecks:
@@ -96,6 +98,7 @@ class EventChecks:
         message = _message(delivery.data)
         if isinstance(message, wire.Recall | wire.Cancelled | wire.Failed | wire.Lost | wire.Succeeded):
             self.ordered.add((message.job, message.attempt))
+        self._came_of.notices.hear(message)
         self._compare(message)
         if text := self._silence.broken_by(message, message.at - T0, self.fleet.joined):
             self.breach("frozen", message.job, text)
@@ -170,6 +173,9 @@ class EventChecks:
         """Invariant 7: what runs is deleted because the record says so, and for no other reason."""
         if (job, attempt) not in self.ordered and attempt in self.running.get(job, {}):
             self.breach("deleted", job, f"attempt {attempt} was deleted in {cluster}, and the record does not say why")
+        left = self._came_of.notices.left(job, attempt, T0 + self._now())
+        if left and attempt in self.running.get(job, {}):
+            self.breach("notice", job, f"attempt {attempt} was deleted in {cluster} with {left} ms of its notice left")
 
     # The settings.
 
