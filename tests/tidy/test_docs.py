@@ -72,6 +72,7 @@ def test_the_page_of_quotas_has_every_attribute_with_its_default_and_an_example_
         node_terms.RECLAIM_AFTER: FLEET.reclaim_after,
         node_terms.PREEMPT_AFTER: FLEET.preempt_after,
         node_terms.MIN_RUNTIME: FLEET.min_runtime,
+        node_terms.MAX_GRACE: node_terms.GRACE_MS,
     }
     assert {name: node_terms.duration(rows.pop(name)) for name in defaults} == defaults
     (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)

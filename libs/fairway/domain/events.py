@@ -29,6 +29,11 @@ def message_id(*parts: object) -> str:
     return _digest("\x1f".join(map(str, parts)))
 
 
+def claim_id(job: str, attempt: int, number: int) -> str:
+    """As evictions name a job's claim: it tells claims apart, and does not name the job."""
+    return f"claim-{message_id(job, attempt, number)[:8]}"
+
+
 def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=15).hexdigest()
 

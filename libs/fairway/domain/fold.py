@@ -139,6 +139,7 @@ def _unclaimed(job: Job, message: wire.Unclaimed) -> Changes:
 def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> Changes:
     cluster = message.cluster
     code = message.why.code
+    claim = message.claim if isinstance(message, wire.Evicted) else ""
     ends = [one.why.code for one in job.attempts if one.cluster == cluster and one.why is not None]
     before = ends.count(code)
     until = message.at + avoided_for(code, job.spec.avoid if job.spec else 0, before)
@@ -147,7 +148,7 @@ def _attempt_ended(job: Job, message: wire.Failed | wire.Lost) -> Changes:
     return {
         "why": message.why,
         "avoid": {**{name: end for name, end in job.avoid.items() if end > message.at}, cluster: until},
-        "attempts": newest_with(job.attempts, ended_at=message.at, why=message.why),
+        "attempts": newest_with(job.attempts, ended_at=message.at, why=message.why, claim=claim),
     }
 
 

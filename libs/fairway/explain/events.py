@@ -204,6 +204,12 @@ def _by(who: Actor | None) -> str:
     return f" by {who}" if who else ""
 
 
+def _recall(job: Job, message: wire.Recall) -> Told:
+    when = f" at {wording.clock(message.delete_at)}" if message.delete_at else ""
+    details = (f"its pods have {wording.span(message.grace)} from then at most",) if message.grace else ()
+    return f"To be removed from {message.cluster}{when}: {reason(message.why)}.", details
+
+
 _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
     wire.Submitted: _submitted,
     wire.Admitted: _admitted,
@@ -223,7 +229,7 @@ _TELLERS: dict[type[wire.JobMessage], Callable[[Job, Any], Told]] = {
     wire.Claimed: claims.told_claimed,
     wire.Nominated: claims.told_nominated,
     wire.Unclaimed: claims.told_unclaimed,
-    wire.Recall: lambda job, message: (f"To be removed from {message.cluster}: {reason(message.why)}.", ()),
+    wire.Recall: _recall,
     wire.Removed: lambda job, message: (f"Gone from {message.cluster}, pods included.", ()),
     wire.Revise: _revise,
     wire.Revised: lambda job, message: ("The new manifest is understood.", _understood(message.spec)),

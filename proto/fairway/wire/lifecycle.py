@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Raw, field
 
-from fairway.wire.envelope import Actor, JobMessage, Moment
+from fairway.wire.envelope import Actor, Count, JobMessage, Moment
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import Companion, HubRef, JobSpec, RemovedManifest
 
@@ -64,11 +64,15 @@ class Lost(JobMessage, frozen=True, kw_only=True, tag="lost"):
 
 
 class Recall(JobMessage, frozen=True, kw_only=True, tag="recall"):
-    """Delete the attempt's object in this cluster and say `removed` when nothing of it is left."""
+    """Delete the attempt's object in this cluster and say `removed` when nothing of it is left. Of one that is evicted
+    with notice it is deleted no sooner than `delete_at` (0: at once), which its pods are told. No pod has more than
+    `grace` ms from its deletion (0: as long as it asks for)."""
 
     verb = "recall"
     cluster: str
     why: Reason
+    delete_at: Moment = 0
+    grace: Count = 0
 
 
 class Removed(JobMessage, frozen=True, kw_only=True, tag="removed"):

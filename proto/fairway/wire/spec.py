@@ -91,7 +91,7 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     ConfigMaps, Secrets, service accounts or claims; `policy_companions` are those that its policy names, which go along
     whatever it says of the others; `alone`: those that its pods name do not go along, as its policy says.
     `evicts`: others may be evicted for it (not where its PriorityClass has preemptionPolicy Never); `evictable`: it may
-    be evicted for others (not where it is labelled as not preemptible).
+    be evicted for others (not where it is labelled as not preemptible), with `evict_notice` before its deletion.
     """
 
     workload: Workload
@@ -118,6 +118,7 @@ class JobSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     policy_companions: tuple[CompanionName, ...] = ()
     evicts: bool = True
     evictable: bool = True
+    evict_notice: int = 0
 
 
 class Companion(Struct, frozen=True, omit_defaults=True):

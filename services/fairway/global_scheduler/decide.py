@@ -9,7 +9,7 @@ from fairway.domain.batch_resources import batch_pod_sets
 from fairway.domain.decision import NOTHING, Decision, FoundApart, Heard, Step
 from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
-from fairway.domain.preemption.claim import hold_key
+from fairway.domain.preemption.open_claim import kept_key
 from fairway.global_scheduler.relief import answer
 from fairway.placement.choose import choose
 from fairway.placement.fit import Plan
@@ -71,8 +71,8 @@ def _kept(view: View, job: Job) -> tuple[str, Plan] | None:
     cluster = view.clusters.get(claim.cluster) if claim is not None else None
     if claim is None or cluster is None or job.spec is None:
         return None
-    own = hold_key(job.id, job.attempt, claim.number)
-    plan = recheck(without(cluster, {slot.node for slot in claim.slots}, {own}), job.spec.workload, claim.slots)
+    as_its_own = without(cluster, {slot.node for slot in claim.slots}, {kept_key(job)})
+    plan = recheck(as_its_own, job.spec.workload, claim.slots)
     return (claim.cluster, plan) if isinstance(plan, Plan) else None
 
 

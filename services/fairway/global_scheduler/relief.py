@@ -1,21 +1,22 @@
 """Whom to evict for a claim, and where: the answer to the queue's question. Pure."""
 
+from collections.abc import Sequence
+from itertools import compress
 from typing import Protocol
 
-import msgspec
+from msgspec.structs import replace
 
 from fairway.domain.decision import NOTHING, Decision, Say, Step
 from fairway.domain.events import Teller, message_id
 from fairway.domain.job import State
-from fairway.domain.preemption.claim import again_at
+from fairway.domain.preemption.open_claim import came_to_nothing
 from fairway.domain.resources import Resources, add
 from fairway.placement.fleet import Fleet
 from fairway.placement.relief.outcome import NoRelief, Relief
 from fairway.placement.relief.relieve import relieve
 from fairway.placement.verdicts.verdict import Context
-from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.wire.preemption.evictions import Candidate, Evict, Relieve
+from fairway.wire.preemption.evictions import Candidates, Evict, Relieve
 from fairway.wire.reasons import Code, Reason
 
 
@@ -37,13 +38,11 @@ def answer(view: Chosen, asked: Relieve, teller: Teller, cause: str, context: Co
         return NOTHING
     if not view.clusters:
         why = Reason(Code.CAPACITY_UNKNOWN, "no cluster has reported its nodes since the cache began")
-        again = again_at(claim.number, context.now)
-        return Decision((teller.say(wire.Unclaimed, claim=claim.number, why=why, again=again).step(),))
+        return Decision((came_to_nothing(teller, why, context.now).step(),))
     found = relieve(view.clusters, job.spec.workload, job.spec.placement, context, without_going(view, asked))
     if isinstance(found, NoRelief):
         why = Reason(Code.NO_VICTIMS, found.why.text, remedy=found.why.remedy)
-        again = again_at(claim.number, context.now)
-        return Decision((teller.say(wire.Unclaimed, claim=claim.number, why=why, again=again).step(),))
+        return Decision((came_to_nothing(teller, why, context.now).step(),))
     return Decision((Step(events=(_said(asked, cause, found, context.now),)),))
 
 
@@ -58,9 +57,9 @@ def _said(asked: Relieve, cause: str, found: Relief, now: int) -> Say:
         cluster=found.cluster,
         slots=found.slots,
         victims=found.victims,
-        until=asked.until,
         level=asked.level,
         looked=found.looked,
+        max_grace=asked.max_grace,
     )
     name = message_id("global-scheduler", cause, asked.job, "evict")
     return Say(name, subjects.relief(message.verb), message)
@@ -68,27 +67,43 @@ def _said(asked: Relieve, cause: str, found: Relief, now: int) -> Say:
 
 def without_going(view: Chosen, asked: Relieve) -> Relieve:
     """Without those that were chosen for another claim: their lenders have so much less to give back."""
-    going = [one for one in asked.candidates if f"{one.job}/{one.attempt}" in view.going]
-    if not going:
+    candidates = asked.candidates
+    stays = [key not in view.going for key in candidates.attempts]
+    if all(stays):
         return asked
     over = [dict(one.over) for one in asked.lenders]
-    for one in going:
-        holds = one.charge or _holds(view.clusters, one)
-        at = one.lender
+    for place in [place for place, one in enumerate(stays) if not one]:
+        held = _held(view.clusters, candidates, place)
+        at = candidates.lender[place]
         while at >= 0:
             for name in over[at]:
-                over[at][name] -= holds.get(name, 0)
+                over[at][name] -= held.get(name, 0)
             at = asked.lenders[at].above
-    lenders = tuple(msgspec.structs.replace(one, over=left) for one, left in zip(asked.lenders, over, strict=True))
-    names = {(one.job, one.attempt) for one in going}
-    left = tuple(one for one in asked.candidates if (one.job, one.attempt) not in names)
-    return msgspec.structs.replace(asked, candidates=left, lenders=lenders)
+    lenders = tuple(replace(one, over=left) for one, left in zip(asked.lenders, over, strict=True))
+    return replace(asked, candidates=_those(candidates, stays), lenders=lenders)
 
 
-def _holds(fleet: Fleet, one: Candidate) -> Resources:
-    view = fleet.get(one.cluster)
-    key = f"{one.job}/{one.attempt}"
+def _held(fleet: Fleet, candidates: Candidates, place: int) -> Resources:
+    """By its charge, or else by what it holds."""
+    if candidates.charge:
+        return {name: charges[place] for name, charges in candidates.charge.items()}
+    view = fleet.get(candidates.cluster_of(place))
+    key = candidates.attempts[place]
     total: Resources = {}
     for name in view.nodes_of(key) if view is not None else ():
         total = add(total, view.by_name[name].holds.get(key, {})) if view is not None else total
     return total
+
+
+def _those(candidates: Candidates, stays: Sequence[bool]) -> Candidates:
+    return replace(
+        candidates,
+        attempts=tuple(compress(candidates.attempts, stays)),
+        cluster=tuple(compress(candidates.cluster, stays)),
+        level=tuple(compress(candidates.level, stays)),
+        priority=tuple(compress(candidates.priority, stays)),
+        lender=tuple(compress(candidates.lender, stays)),
+        lost=tuple(compress(candidates.lost, stays)),
+        path=tuple(compress(candidates.path, stays)),
+        charge={name: tuple(compress(charges, stays)) for name, charges in candidates.charge.items()},
+    )

@@ -3,7 +3,7 @@
 from fairway.domain.decision import NOTHING, Decision, Heard
 from fairway.domain.events import JobRows, Teller
 from fairway.domain.job import IN_CLUSTER, Job, State
-from fairway.queue.order import withdraw
+from fairway.domain.preemption.open_claim import withdraw
 from fairway.queue.view import SERVICE
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -19,7 +19,7 @@ _WITHDRAWN = Reason(Code.CLAIM_WITHDRAWN, "the job is cancelled")
 def cancelled(view: JobRows, heard: Heard[object], job: Job, now: int) -> Decision:
     if job.state in (State.DEQUEUED, State.PLACED):
         return NOTHING  # whoever has it now sends it back
-    teller = withdraw(Teller(view, SERVICE, heard, now, job.id), _WITHDRAWN, 0)
+    teller = withdraw(Teller(view, SERVICE, heard, now, job.id), _WITHDRAWN)
     return Decision((teller.say(wire.Cancelled).step(),))
 
 
@@ -40,7 +40,7 @@ def cancel(view: JobRows, heard: Heard[object], message: wire.Cancel, now: int) 
         why = Reason(Code.CANCELLED, "the job was deleted after its end")
         return Decision((teller.say(wire.Recall, attempt=left.number, cluster=left.cluster, why=why).step(),))
     if job.state is State.QUEUED and not job.removing:
-        withdraw(teller, _WITHDRAWN, 0)
+        withdraw(teller, _WITHDRAWN)
         return Decision((teller.say(wire.Cancelled, who=str(message.who)).step(),))
     why = Reason(Code.CANCELLED, f"cancelled by {message.who or 'its owner'}")
     being_removed = job.removing and job.state not in IN_CLUSTER

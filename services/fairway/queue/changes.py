@@ -6,7 +6,7 @@ from fairway.domain.policy_terms import Changed
 from fairway.queue.order import QueueOrder
 from fairway.queue.owner_changes import hold, revise, send_back
 from fairway.queue.view import SWEEP, Hears, Patience, QueueBegins, Sweep
-from fairway.queue.waiting.waiting_job import QUOTA
+from fairway.queue.waiting.waiting_job import QUOTA, WaitingJob
 from fairway.queue.wake_ups import Changes, Free, QueueChange, turn_of
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed
@@ -53,10 +53,7 @@ def _quota_of(turn: QueueOrder, message: wire.Unclaimed) -> Changes:
 def _of_the_fleet(turn: QueueOrder, message: Freed | Changed | QueueBegins | Sweep) -> Changes:
     if isinstance(message, Freed):
         free = Free.ROOM if message.free else Free.UNKNOWN_ROOM  # none at all: the cluster is gone
-        active = turn.active
-        named = [name for name in active.claims if (claim := active.entries[name].claim) is not None and claim.cluster]
-        entries = [turn.view.queued.entries[name] for name in named]
-        kept = (QueueChange(Free.JOB, "claim", entry=entry) for entry in entries)
+        kept = (QueueChange(Free.JOB, "claim", entry=entry) for entry in _nominated(turn))
         return *kept, QueueChange(free, "room", news=message)
     if isinstance(message, Sweep):
         return tuple(QueueChange(free, SWEEP) for free in (Free.QUOTA, Free.LINES, Free.NOTHING))
@@ -64,6 +61,15 @@ def _of_the_fleet(turn: QueueOrder, message: Freed | Changed | QueueBegins | Swe
         return (QueueChange(Free.TERMS, "settings", policy=message.policy),)
     by = "begin" if isinstance(message, QueueBegins) else "settings"
     return tuple(QueueChange(free, by) for free in (Free.QUOTA, Free.LINES, Free.UNKNOWN_ROOM, Free.TERMS))
+
+
+def _nominated(turn: QueueOrder) -> list[WaitingJob]:
+    """Those for whom room is kept."""
+    if not turn.view.claiming:
+        return []
+    active = turn.active
+    named = [name for name in active.claims if (claim := active.entries[name].claim) is not None and claim.cluster]
+    return [turn.view.queued.entries[name] for name in named]
 
 
 def _queued(turn: QueueOrder, message: wire.Queue) -> Changes:

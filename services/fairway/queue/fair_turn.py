@@ -35,14 +35,15 @@ def ordered(turn: QueueOrder, entries: Iterable[WaitingJob]) -> list[WaitingJob]
 
 
 def one_by_one(turn: QueueOrder, groups: Iterable[Iterator[WaitingJob]]) -> Iterator[WaitingJob]:
-    """The next one of all groups, when it is known what became of the last; a group ends with one that stays."""
+    """The next one of all groups, when it is known what became of the last; a group ends with one that its quota does
+    not take. Whose turn it is not, as of one behind the head of its queue, stands before nobody."""
     heads: dict[str, tuple[WaitingJob, Iterator[WaitingJob]]] = {}
     for group in groups:
         _advance(heads, group)
     while heads:
         entry, group = heads.pop(_next(turn, [one for one, _ in heads.values()]))
         yield entry
-        if entry.job.id in turn.gone:
+        if entry.job.id in turn.gone or turn.barred(entry):
             _advance(heads, group)
 
 

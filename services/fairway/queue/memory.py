@@ -11,16 +11,16 @@ from fairway.domain.policy_terms import Changed
 from fairway.domain.queue_policy import QueueSpec
 from fairway.domain.quota.charge import Share, given_back_by
 from fairway.domain.quota.tree import QuotaNode
-from fairway.domain.resources import Resources, scale
+from fairway.domain.resources import Resources
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.queue.policy_changes import Policies
 from fairway.queue.preemption.active_jobs import ActiveJobs
 from fairway.queue.view import SWEEP
-from fairway.queue.waiting.freed_room import taken_of
+from fairway.queue.waiting.clusters_room import ClustersRoom
 from fairway.queue.waiting.waiting_jobs import WaitingJobs
 from fairway.runtime.ports import ReadRows, Wanted
 from fairway.runtime.service import Remembered
-from fairway.runtime.views.jobs import JobsMemory, requests_of
+from fairway.runtime.views.jobs import JobsMemory
 from fairway.runtime.views.settings import Catalog
 from fairway.wire import fleet
 from fairway.wire import jobs as wire
@@ -29,35 +29,9 @@ from fairway.workloads.settings.queues import KIND
 _job = msgspec.json.Decoder(Job).decode
 _share = msgspec.json.Decoder(Share).decode
 _PIECE = 2_000
+_MOST_MOVED = 4_096
 # A queue may have its priority from a class.
 _ORDERING = (KIND, "PriorityClass")
-
-
-class ClustersRoom:
-    """The last word on each cluster's free room, less what was surely reserved since: never less than there is. Whether
-    `all_known` is, and how often room was `freed` anywhere, is as it was read last."""
-
-    def __init__(self) -> None:
-        self.freed = 0
-        self.all_known = False
-        self.last: dict[str, fleet.Freed] = {}
-        self.counted: dict[str, dict[str, None]] = {}
-
-    def hear(self, freed: fleet.Freed) -> None:
-        known = self.last.get(freed.cluster)
-        if known is None or freed.at >= known.at:
-            self.last[freed.cluster] = freed
-            self.counted[freed.cluster] = {}
-
-    def reserve(self, message: wire.Reserved, job: Job | None) -> None:
-        """Counted once, however often it is heard; and not if the room may have been told after it was taken."""
-        room = self.last.get(message.cluster)
-        key = f"{message.job}/{message.attempt}"
-        if room is None or job is None or message.at <= room.at or key in self.counted[message.cluster]:
-            return
-        self.counted[message.cluster][key] = None
-        for slot in message.slots:
-            self.last[message.cluster] = room = taken_of(room, scale(requests_of(job)[slot.pods], slot.count))
 
 
 class QueueMemory(JobsMemory[object]):
@@ -79,7 +53,8 @@ class QueueMemory(JobsMemory[object]):
         super().__init__()
         self._catalog = catalog
         self.queued = WaitingJobs(self._queue)
-        self.active = ActiveJobs()
+        self._active = ActiveJobs()
+        self._moved: dict[str, tuple[Job, Resources | None]] = {}
         self.usage: dict[str, int] = {}
         self.owed: dict[str, Share] = {}
         self.rooms = ClustersRoom()
@@ -90,7 +65,8 @@ class QueueMemory(JobsMemory[object]):
     def begin(self) -> None:
         super().begin()
         self.queued = WaitingJobs(self._queue)
-        self.active = ActiveJobs()
+        self._active = ActiveJobs()
+        self._moved = {}
         self.rooms = ClustersRoom()
         self._doubtful = {}
         self._unread = []
@@ -111,7 +87,25 @@ class QueueMemory(JobsMemory[object]):
         """A job as its row says."""
         self.queued.put(job)
         entry = self.queued.entries.get(job.id)
-        self.active.put(job, entry.request if entry is not None else None)
+        self._moved[job.id] = (job, entry.request if entry is not None else None)
+        if job.claim is not None or job.id in self._active.until or len(self._moved) >= _MOST_MOVED:
+            self._settle()
+
+    def _settle(self) -> None:
+        moved = self._moved.values()
+        self._moved = {}
+        for job, asks in moved:
+            self._active.put(job, asks)
+
+    @property
+    def active(self) -> ActiveJobs:
+        """Made up to date when somebody asks: most jobs go their way with nobody asking about their levels."""
+        self._settle()
+        return self._active
+
+    @property
+    def claiming(self) -> bool:
+        return bool(self._active.claims)
 
     def _queue(self, name: str) -> QueueSpec:
         return self.queues.get(name) or QueueSpec(name)
@@ -180,7 +174,7 @@ class QueueMemory(JobsMemory[object]):
     def _note_room(self, message: object) -> None:
         if isinstance(message, fleet.Freed):
             self.rooms.hear(message)
-            self.active.ready |= {name: None for name in message.ready if name in self.active.claims}
+            self._active.ready |= {name: None for name in message.ready if name in self._active.claims}
         elif isinstance(message, wire.Queue) and message.why is not None:
             self.queued.found_none(message.job, message.freed, message.why.code)
         elif isinstance(message, wire.Reserved):

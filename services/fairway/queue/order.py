@@ -3,6 +3,7 @@
 from fairway.domain.decision import Heard, Step
 from fairway.domain.events import Teller
 from fairway.domain.job import Job
+from fairway.domain.preemption.open_claim import withdraw
 from fairway.domain.quota.charge import Share, charge, given_back_by, settled
 from fairway.queue.policy_changes import under
 from fairway.queue.standing import Standings, all_of
@@ -49,7 +50,7 @@ class QueueOrder(Standings):
         if nominated and room is not None:
             # Others may have come to its nodes, and room elsewhere be free before.
             room = nominated if job.id in self.active.ready else self.rooms.where(for_room(entry)) or None
-        if room is None or job.held or job.removing or job.cancelling or not self.leads(entry):
+        if room is None or self.barred(entry):
             if told:
                 self._stay(entry, () if job.cancelling else self.gates(entry))
             return None
@@ -94,7 +95,7 @@ class QueueOrder(Standings):
         names = tuple(node.path for node in path)
         teller = self._teller(entry.job, self.terms(entry))
         if (claim := entry.job.open_claim) is not None and not claim.cluster:
-            withdraw(teller, Reason(Code.CLAIM_NOT_NEEDED, "it goes without anybody's leaving"), 0)
+            withdraw(teller, Reason(Code.CLAIM_NOT_NEEDED, "it goes without anybody's leaving"))
         teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=by, room=room)
         charged = charge(path, entry.request)
         self.steps.append(teller.step(*charged))
@@ -104,7 +105,7 @@ class QueueOrder(Standings):
 
     def end(self, job: Job) -> None:
         """It was cancelled, and leaves its queue for good."""
-        teller = withdraw(self.teller(job), Reason(Code.CLAIM_WITHDRAWN, "the job is cancelled"), 0)
+        teller = withdraw(self.teller(job), Reason(Code.CLAIM_WITHDRAWN, "the job is cancelled"))
         self.steps.append(teller.say(wire.Cancelled).step())
         self.gone.add(job.id)
 
@@ -132,14 +133,8 @@ class QueueOrder(Standings):
         teller = self._open.pop(job.id, None) or self.teller(job)
         if terms is None:
             return teller
-        withdraw(teller, Reason(Code.CLAIM_WITHDRAWN, "its policy allows something else now"), 0)
+        withdraw(teller, Reason(Code.CLAIM_WITHDRAWN, "its policy allows something else now"))
         return teller.say(wire.Amended, spec=terms)
-
-
-def withdraw(teller: Teller, why: Reason, again: int) -> Teller:
-    """Ends the claim of the job, if one is open. Another one follows no sooner than `again`."""
-    claim = teller.job.open_claim if teller.job is not None else None
-    return teller.say(wire.Unclaimed, claim=claim.number, why=why, again=again) if claim is not None else teller
 
 
 def _differ(gates: tuple[Reason, ...], told: tuple[Reason, ...]) -> bool:

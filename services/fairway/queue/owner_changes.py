@@ -5,8 +5,9 @@ import msgspec
 from fairway.domain.attempts.retry import next_attempt
 from fairway.domain.events import JobRows, Teller, aside
 from fairway.domain.job import STARTED, Job, State
+from fairway.domain.preemption.open_claim import withdraw
 from fairway.domain.quota.assignment import Assignment, assigned
-from fairway.queue.order import QueueOrder, withdraw
+from fairway.queue.order import QueueOrder
 from fairway.queue.view import SERVICE
 from fairway.queue.wake_ups import Changes, Free, QueueChange, turn_of
 from fairway.wire import jobs as wire
@@ -33,7 +34,7 @@ def hold(turn: QueueOrder, message: wire.HoldJob) -> Changes:
     job = turn.view.jobs.get(message.job)
     if job is None or job.ended or job.cancelling or job.held == message.held:
         return ()
-    teller = withdraw(turn.teller(job), Reason(Code.CLAIM_WITHDRAWN, "held by its owner"), 0)
+    teller = withdraw(turn.teller(job), Reason(Code.CLAIM_WITHDRAWN, "held by its owner"))
     teller.say(wire.Held, held=message.held)
     if job.state is State.QUEUED:
         return QueueChange(Free.JOB, "hold", entry=turn.change(teller)), *turn_of(turn, job.queue, "hold")
@@ -72,7 +73,7 @@ def revise(turn: QueueOrder, message: wire.Revised) -> Changes:
         said = wire.Unchanged(job=job.id, tenant=job.tenant, at=turn.now, cause=turn.heard.id, why=found, digest=digest)
         turn.steps.append(aside(SERVICE, turn.heard, said))
         return ()
-    teller = withdraw(turn.teller(job), Reason(Code.CLAIM_WITHDRAWN, "its owner changed it"), 0)
+    teller = withdraw(turn.teller(job), Reason(Code.CLAIM_WITHDRAWN, "its owner changed it"))
     teller.say(wire.Amended, spec=message.spec, queue=found.queue, leaf=found.leaf)
     return QueueChange(Free.JOB, "revised", entry=turn.change(teller)), *turn_of(turn, job.queue, "revised")
 

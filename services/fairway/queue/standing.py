@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from fairway.domain.decision import Add
+from fairway.domain.events import claim_id
 from fairway.domain.job import Job
 from fairway.domain.quota.charge import full_node, lacking, path_nodes, short_of_min
 from fairway.domain.quota.tree import QuotaNode
@@ -37,12 +38,13 @@ class Standings:
         self._charged: dict[str, int] | None = None
         self._uncounted: list[Add] = []
         self._paths: dict[tuple[str, ...], list[QuotaNode]] = {}
-        view.active.levels.under(view.tree)
-        self._counted = CountedUsage(view.active, self.nodes)
+        self._counted = CountedUsage(self)
 
     @property
     def active(self) -> ActiveJobs:
-        return self.view.active
+        active = self.view.active
+        active.levels.under(self.view.tree)
+        return active
 
     @property
     def usage(self) -> Mapping[str, int]:
@@ -94,6 +96,11 @@ class Standings:
         head = self.head(queue)
         return head is None or entry.place <= head.place
 
+    def barred(self, entry: WaitingJob) -> bool:
+        """Whether it does not go now, whatever is free."""
+        job = entry.job
+        return job.held or bool(job.removing) or job.cancelling or not self.leads(entry)
+
     def path(self, job: Job) -> list[QuotaNode]:
         return self.nodes(job.leaf)
 
@@ -106,7 +113,7 @@ class Standings:
 
     def counted(self, entry: WaitingJob) -> Mapping[str, int]:
         """What counts as used for this job at the nodes of its path."""
-        return self._counted.at(self.path(entry.job), self.usage, entry.request, entry.job.id)
+        return self._counted.at(self.path(entry.job), entry.request, entry.job.id)
 
     def full(self, entry: WaitingJob) -> str | None:
         """The node of its quota that does not take it; of several the one that was told. None: it fits."""
@@ -152,9 +159,19 @@ class Standings:
 
     def reasons(self, entry: WaitingJob) -> tuple[Reason, ...]:
         """The gates; where none is shut, what sent the job back, or that it is about to be tried."""
+        gates = tuple(self._as_of_now(entry.job, one) for one in self.gates(entry))
         why = entry.job.why
         passed = why is None or why.code in _PASSING or entry.lacks == ROOM
-        return self.gates(entry) or ((_TRIED,) if passed or why is None else (why,))
+        return gates or ((_TRIED,) if passed or why is None else (why,))
+
+    def _as_of_now(self, job: Job, gate: Reason) -> Reason:
+        """How many have yet to leave is known by the moment."""
+        claim = job.open_claim
+        if gate.code is not Code.WAITING_FOR_EVICTIONS or claim is None:
+            return gate
+        mine = claim_id(job.id, job.attempt, claim.number)
+        still = sum(one == mine for one in self.active.leaving.values())
+        return awaits(msgspec.structs.replace(claim, victims=still))
 
 
 def _stopped(job: Job) -> list[Reason]:

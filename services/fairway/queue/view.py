@@ -41,13 +41,16 @@ Hears = OfJobs | Freed | Changed | QueueBegins | Sweep | Patience
 
 
 class View(JobRows, Protocol):
-    """`active` are waiting and charged jobs; `usage` by quota key; `owed` the shares that the messages in hand give
-    back; `room` the last word on each cluster's free room, which `all_known` says is complete; `freed` how often room
-    was freed; `policies` the hub's by title."""
+    """`active` are waiting and charged jobs, and `claiming` whether the claim of any is open; `usage` is by quota key;
+    `owed` are the shares that the messages in hand give back; `room` is the last word on each cluster's free room, and
+    `all_known` whether that is complete; `freed` how often room was freed; `policies` are the hub's by title."""
 
     queued: WaitingJobs
-    active: ActiveJobs
 
+    @property
+    def active(self) -> ActiveJobs: ...
+    @property
+    def claiming(self) -> bool: ...
     @property
     def freed(self) -> int: ...
     @property

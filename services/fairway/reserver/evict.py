@@ -1,16 +1,21 @@
 """Ends attempts for a claim: of those named as many as its job needs on fresh rows, whose room is kept for it. Pure."""
 
+import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
 from fairway.domain.attempts.eviction_freeze import SILENT_MS
 from fairway.domain.attempts.retry import next_attempt
 from fairway.domain.decision import NOTHING, Decision, Heard, Put, Step
-from fairway.domain.events import Teller, message_id, row_of
+from fairway.domain.events import Teller, claim_id, row_of
 from fairway.domain.job import STARTED, Job, State
-from fairway.domain.preemption.claim import GRACE_MS, KEPT_MS, again_at, hold_key
+from fairway.domain.preemption.claim import KEPT_MS, hold_key
+from fairway.domain.preemption.notice import eviction_times
+from fairway.domain.preemption.open_claim import came_to_nothing
+from fairway.domain.quota.node_terms import GRACE_MS, max_grace
 from fairway.domain.reservations import Hold
-from fairway.domain.resources import Resources
+from fairway.domain.resources import Resources, show
+from fairway.explain.wording import clock
 from fairway.placement.cluster import taken
 from fairway.placement.fit import Plan, Shortfall
 from fairway.placement.recheck import recheck, without
@@ -57,9 +62,7 @@ def evict(view: View, heard: Heard[object], message: Evict, now: int) -> Decisio
     if claim.cluster:
         return NOTHING  # it is kept already, and whoever is on it leaves
     why = why or Reason(Code.CLAIM_OVERTAKEN, f"{message.cluster}: the room was taken meanwhile")
-    again = again_at(claim.number, now)
-    said = Teller(view, SERVICE, heard, now, job.id).say(wire.Unclaimed, claim=claim.number, why=why, again=again)
-    return Decision((said.step(),))
+    return Decision((came_to_nothing(Teller(view, SERVICE, heard, now, job.id), why, now).step(),))
 
 
 class Evicting:
@@ -142,7 +145,7 @@ class Evicting:
         """And the job as it is then."""
         message = self._message
         name = message.cluster
-        until = now + GRACE_MS + KEPT_MS
+        until = now + max(map(self._most_grace, message.victims), default=GRACE_MS) + KEPT_MS
         place = {"claim": message.claim, "cluster": name, "slots": plan.slots}
         teller = Teller(self._view, SERVICE, self._heard, now, self._job.id)
         teller.say(wire.Nominated, **place, victims=victims, until=until)
@@ -152,20 +155,31 @@ class Evicting:
         step = teller.step(line, *self._view.node_writes(name, {self._own: hold}))
         return (with_freed(self._view, step, self._heard, name, now),), teller.job
 
+    def _most_grace(self, one: Victim) -> int:
+        """The longest notice and grace (ms) that it has."""
+        job = self._view.jobs.get(one.job)
+        return max_grace(job.leaf if job is not None else (), self._message.max_grace)
+
     def _evicted(self, one: Victim, now: int) -> Teller:
         mine = self._job
         message = self._message
         priority = mine.spec.priority if mine.spec is not None else 0
         leaf = mine.leaf[-1] if mine.leaf else ""
-        claim = f"claim-{message_id(message.job, message.attempt, message.claim)[:8]}"
+        claim = claim_id(message.job, message.attempt, message.claim)
         whose = f"quota {leaf}" if leaf else "the fleet"
-        text = f"its room is for a job of {whose} that is within its guaranteed share ({claim}); it was borrowed"
+        text = f"its room is for a job of {whose} that is within its guaranteed share ({claim}); {_borrowed(one)}"
         if one.cause is Cause.PREEMPTION:
             text = f"its room is for a job of {whose} with priority {priority} ({claim}); this one has {one.priority}"
+        teller = Teller(self._view, SERVICE, self._heard, now, one.job)
+        assert teller.job is not None, "whoever is not known is no victim"
+        times = eviction_times(teller.job, self._most_grace(one), now)
+        if times.delete_at:
+            text = f"{text}; it has notice, and is deleted at {clock(times.delete_at)}"
         return next_attempt(
-            Teller(self._view, SERVICE, self._heard, now, one.job),
+            teller,
             wire.Evicted,
             Reason(_CODES[one.cause], text),
+            recall=msgspec.structs.asdict(times),
             claim=claim,
             right=one.cause,
             leaf=leaf,
@@ -174,6 +188,14 @@ class Evicting:
             own_level=one.level,
             own_priority=one.priority,
         )
+
+
+def _borrowed(one: Victim) -> str:
+    had = one.borrowed
+    if had is None:
+        return "it was borrowed"
+    used = show(had.resource, had.used)
+    return f"it was borrowed: {had.node} used {used} of its min of {show(had.resource, had.min)} {had.resource}"
 
 
 def _evictable(job: Job, one: Victim) -> bool:

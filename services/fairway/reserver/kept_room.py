@@ -3,18 +3,12 @@
 from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put
 from fairway.domain.job import Job
-from fairway.domain.preemption.claim import hold_key
+from fairway.domain.preemption.open_claim import kept_key
 from fairway.placement.cluster import ClusterView
 from fairway.placement.recheck import without
 from fairway.reserver.capacity import release
 from fairway.reserver.view import View
 from fairway.wire import jobs as wire
-
-
-def own_key(job: Job) -> str:
-    """The key of what is kept for the claim of the job; empty when nothing is."""
-    claim = job.open_claim
-    return hold_key(job.id, job.attempt, claim.number) if claim is not None and claim.cluster else ""
 
 
 def of_claim(view: View, job: Job, message: wire.Placed) -> ClusterView | None:
@@ -25,12 +19,12 @@ def of_claim(view: View, job: Job, message: wire.Placed) -> ClusterView | None:
     names = {slot.node for slot in claim.slots}
     if not names.issuperset(slot.node for slot in message.slots):
         return None
-    return without(view.clusters[message.cluster], names, {own_key(job)})
+    return without(view.clusters[message.cluster], names, {kept_key(job)})
 
 
 def claim_dropped(view: View, job: Job) -> tuple[str, str, list[Put]]:
     """In which cluster room is kept for the job, under which key, and the write that drops that; empty: none is."""
-    key = own_key(job)
+    key = kept_key(job)
     cluster = job.open_claim.cluster if job.open_claim is not None else ""
     if not key or key not in view.ledger.get(cluster, {}):
         return "", "", []

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.audit.evictions.claims import claim_id
 from fairway.client.failure import NOT_FOUND, USAGE
+from fairway.domain.events import claim_id
 from fairway.runtime.ports import Outgoing
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
@@ -48,7 +48,7 @@ async def listed(bench: Bench, *words: str) -> Any:
 
 async def test_an_operator_sees_all_with_the_job_for_which_each_was(bench: Bench) -> None:
     at = 1_700_000_000_000
-    head = {"job": "big-1", "tenant": "b", "attempt": 1, "at": at, "cluster": "c1", "slots": (), "until": at}
+    head = {"job": "big-1", "tenant": "b", "attempt": 1, "at": at, "cluster": "c1", "slots": ()}
     victims = (Victim("x", 1, "c1", Cause.RECLAIM), Victim("y", 1, "c1", Cause.RECLAIM))
     await say(bench.bus, "e", Evict(**head, claim=1, victims=victims, looked=40), subjects.relief("evict"))
     for place, (name, said) in enumerate((("x", at + 10), ("y", at + 20), ("y", at + 20))):

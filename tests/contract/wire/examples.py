@@ -53,6 +53,7 @@ _SPEC = jobs.JobSpec(
     unbounded=Placement((Affinity("first", ("north", "east")),)),
     evicts=False,
     evictable=False,
+    evict_notice=30_000,
 )
 _TAINT = Taint("gpu", "NoSchedule", "yes")
 _NODE = Node(
@@ -134,7 +135,7 @@ EXAMPLES: dict[str, Struct] = {
     "succeeded": jobs.Succeeded(**HEAD, cluster="north", text="Succeeded", status={"succeeded": 3}),
     "failed": jobs.Failed(**_RETURN, final=True, status={"failed": 1}),
     "lost": jobs.Lost(**_RETURN, final=True),
-    "recall": jobs.Recall(**_RETURN),
+    "recall": jobs.Recall(**_RETURN, delete_at=AT + 30_000, grace=90_000),
     "removed": jobs.Removed(**HEAD, cluster="north"),
     "revise": jobs.Revise(
         **HEAD, manifest=_MANIFEST, policies=(_POLICY,), client="hub:5f0c", source="hub", hub=_HUB, who=ADA

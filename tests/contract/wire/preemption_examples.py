@@ -9,8 +9,20 @@ from tests.contract.wire.parts import AT, GPU, HEAD, SLOTS, WHY
 
 _BOTH = (Cause.RECLAIM, Cause.PREEMPTION)
 _SHORT = {f"root/a|{GPU}": 16}
-_CANDIDATE = evictions.Candidate("bert-1", 3, "north", 0, 10, 0, 4_200, {GPU: 16}, 0)
-_VICTIM = evictions.Victim("bert-1", 3, "north", Cause.RECLAIM, 1, 10, quota=True)
+_CANDIDATES = evictions.Candidates(
+    attempts=("bert-1/3",),
+    clusters=("north",),
+    cluster=(0,),
+    level=(0,),
+    priority=(10,),
+    lender=(0,),
+    lost=(4_200,),
+    path=(0,),
+    charge={GPU: (16,)},
+)
+_VICTIM = evictions.Victim(
+    "bert-1", 3, "north", Cause.RECLAIM, 1, 10, quota=True, borrowed=evictions.Borrowed("root/b", GPU, 40, 16)
+)
 
 EXAMPLES: dict[str, Struct] = {
     "claimed": jobs.Claimed(
@@ -35,13 +47,13 @@ EXAMPLES: dict[str, Struct] = {
         **HEAD,
         claim=3,
         until=AT + 30_000,
-        candidates=(_CANDIDATE,),
-        lenders=(evictions.Lender("root/b", -1, {GPU: 24}),),
+        candidates=_CANDIDATES,
+        lenders=(evictions.Lender("root/b", -1, {GPU: 24}, {GPU: 16}),),
         paths=(("root", "root/b"),),
         short=_SHORT,
         reclaimable=(GPU,),
-        causes=_BOTH,
         level=2,
+        max_grace={"root/b": 60_000},
     ),
     "evict": evictions.Evict(
         **HEAD,
@@ -49,8 +61,8 @@ EXAMPLES: dict[str, Struct] = {
         cluster="north",
         slots=SLOTS,
         victims=(_VICTIM,),
-        until=AT + 30_000,
         level=2,
         looked=40,
+        max_grace={"root/b": 60_000},
     ),
 }

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from fairway.lab.bench.evict.candidate_rows import CandidateRow, in_rows
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fit import Shortfall, fit
 from fairway.wire.preemption.claims import Cause
-from fairway.wire.preemption.evictions import Candidate, Relieve, Victim
+from fairway.wire.preemption.evictions import Relieve, Victim
 from fairway.wire.workload import Workload
 
 
-def without(cluster: ClusterView, gone: Iterable[Candidate | Victim]) -> ClusterView:
+def without(cluster: ClusterView, gone: Iterable[CandidateRow | Victim]) -> ClusterView:
     """The cluster without these attempts."""
     keys = {f"{one.job}/{one.attempt}" for one in gone if one.cluster == cluster.name}
     left = ClusterView(cluster.info)
@@ -20,7 +21,7 @@ def without(cluster: ClusterView, gone: Iterable[Candidate | Victim]) -> Cluster
     return left
 
 
-def quota_left(asked: Relieve, gone: Iterable[Candidate]) -> dict[str, int]:
+def quota_left(asked: Relieve, gone: Iterable[CandidateRow]) -> dict[str, int]:
     """What is still short with these gone."""
     left = dict(asked.short)
     for key in left:
@@ -29,7 +30,7 @@ def quota_left(asked: Relieve, gone: Iterable[Candidate]) -> dict[str, int]:
     return {key: amount for key, amount in left.items() if amount > 0}
 
 
-def amounts(views: Mapping[str, ClusterView], one: Candidate) -> dict[str, int]:
+def amounts(views: Mapping[str, ClusterView], one: CandidateRow) -> dict[str, int]:
     """What counts at its lenders."""
     if one.charge:
         return one.charge
@@ -56,11 +57,11 @@ class Rights:
 
     def __init__(self, asked: Relieve, views: Mapping[str, ClusterView], workload: Workload, cluster: str) -> None:
         self._asked = asked
-        self._own = {(one.job, one.attempt): amounts(views, one) for one in asked.candidates}
+        self._own = {(one.job, one.attempt): amounts(views, one) for one in in_rows(asked)}
         self._here = lacking(asked, views[cluster], workload)
         self._cluster = cluster
 
-    def may_go(self, one: Candidate, gone: Iterable[Candidate]) -> bool:
+    def may_go(self, one: CandidateRow, gone: Iterable[CandidateRow]) -> bool:
         if one.lender < 0:
             return True
         over = [dict(lender.over) for lender in self._asked.lenders]
@@ -80,10 +81,10 @@ class Rights:
             lender = self._asked.lenders[lender].above
         return chain
 
-    def sets(self) -> list[tuple[Candidate, ...]]:
+    def sets(self) -> list[tuple[CandidateRow, ...]]:
         """All that may go together in some order."""
-        several = self._asked.candidates
-        found: dict[int, tuple[Candidate, ...]] = {0: ()}
+        several = in_rows(self._asked)
+        found: dict[int, tuple[CandidateRow, ...]] = {0: ()}
         for _ in several:
             for bits, gone in list(found.items()):
                 for at, one in enumerate(several):
@@ -92,13 +93,13 @@ class Rights:
         return list(found.values())
 
 
-def legal(rights: Rights, chosen: Sequence[Candidate], victims: Sequence[Victim]) -> bool:
+def legal(rights: Rights, chosen: Sequence[CandidateRow], victims: Sequence[Victim]) -> bool:
     """Each in its turn, and by its own right."""
     both = zip(chosen, victims, strict=True)
     causes = all((one.lender < 0) == (victim.cause is Cause.PREEMPTION) for one, victim in both)
     return causes and all(rights.may_go(one, chosen[:at]) for at, one in enumerate(chosen))
 
 
-def price(chosen: Sequence[Candidate]) -> tuple[int, int, int, int]:
+def price(chosen: Sequence[CandidateRow]) -> tuple[int, int, int, int]:
     highest = max((one.level for one in chosen), default=-1), max((one.priority for one in chosen), default=-1)
     return *highest, len(chosen), sum(one.lost for one in chosen)

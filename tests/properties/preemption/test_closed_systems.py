@@ -106,12 +106,11 @@ def turn(system: Closed, one: str) -> bool:
     """Whether the job gets to run: in free room, or in that of whom it evicts."""
     found = guarantors(system.tree, system.jobs.values())
     node = nodes_of(system.tree).get(found.get(one, ""))
-    asks = system.jobs[one].asks
-    may_reclaim = node is not None and within_min(node, system.used(system.running), asks)
     after = dict(system.running)
     victims: list[str] = []
     while system.free(after) < system.size(one):
         usage = system.used(after)
+        may_reclaim = node is not None and within_min(node, usage, system.jobs[one].asks)
         able = [name for name in after if evicts(system, one, name, usage, may_reclaim)]
         if not able:
             return False

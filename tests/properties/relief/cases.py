@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from fairway.domain.reservations import left_on
 from fairway.domain.resources import add
+from fairway.lab.bench.evict.candidate_rows import CandidateRow, in_columns
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fit import Plan, fit
 from fairway.placement.fleet import Fleet
@@ -16,7 +17,7 @@ from fairway.placement.relief.relieve import relieve
 from fairway.placement.verdicts.verdict import Context
 from fairway.wire.capacity import ClusterInfo, Node
 from fairway.wire.policy import Placement
-from fairway.wire.preemption.evictions import Candidate, Lender, Relieve
+from fairway.wire.preemption.evictions import Lender, Relieve
 from fairway.wire.workload import PodSet, Workload
 from tests.properties.models.evictions import quota_left, without
 from tests.properties.models.plain_choice import room
@@ -44,12 +45,12 @@ class Given:
     def relieve(self) -> Relief | NoRelief:
         return relieve(Fleet(self.views), self.workload, ANYWHERE, CONTEXT, self.asked)
 
-    def enough(self, cluster: str, gone: Sequence[Candidate]) -> bool:
+    def enough(self, cluster: str, gone: Sequence[CandidateRow]) -> bool:
         """Whether there is room in this cluster, and quota, with these gone."""
         left = without(self.views[cluster], gone)
         return isinstance(fit(left, self.workload), Plan) and not quota_left(self.asked, gone)
 
-    def pods(self, cluster: str, gone: Iterable[Candidate]) -> int:
+    def pods(self, cluster: str, gone: Iterable[CandidateRow]) -> int:
         """How many of one shape have room with these gone, counted from the nodes."""
         keys = {f"{one.job}/{one.attempt}" for one in gone if one.cluster == cluster}
         (pods,) = self.workload.pod_sets
@@ -110,7 +111,7 @@ def lenders(draw: st.DrawFn) -> tuple[Lender, ...]:
 
 
 @st.composite
-def filled(draw: st.DrawFn, name: str, count: int, lending: int) -> tuple[list[Node], list[Candidate]]:
+def filled(draw: st.DrawFn, name: str, count: int, lending: int) -> tuple[list[Node], list[CandidateRow]]:
     """The nodes of a cluster with what so many candidates hold there."""
     found, holds = draw(held(count))
     candidates = []
@@ -123,7 +124,7 @@ def filled(draw: st.DrawFn, name: str, count: int, lending: int) -> tuple[list[N
         lender = draw(st.integers(-1, lending - 2))
         lost = draw(st.integers(0, 3))
         candidates.append(
-            Candidate(f"{name}-{at}", 1, name, level, priority, lender, lost, charge, draw(st.integers(0, 1)))
+            CandidateRow(f"{name}-{at}", name, 1, level, priority, lender, lost, draw(st.integers(0, 1)), charge)
         )
     nodes = []
     for node in found:
@@ -148,7 +149,7 @@ def cases(draw: st.DrawFn, sets: int = 1) -> Given:
         tenant="t",
         claim=1,
         until=1,
-        candidates=tuple(draw(st.permutations([one for _, some in clusters.values() for one in some]))),
+        candidates=in_columns(draw(st.permutations([one for _, some in clusters.values() for one in some]))),
         lenders=lending,
         paths=(("root", "root/a"), ("root", "root/b")),
         short=short if draw(st.booleans()) else {},

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fairway.domain.resources import fits
+from fairway.lab.bench.evict.candidate_rows import CandidateRow, in_rows
 from fairway.lab.bench.evict.optimum import compared
 from fairway.placement.cluster import taken
 from fairway.placement.fit import Plan, Shortfall, fit
@@ -13,13 +14,12 @@ from fairway.placement.recheck import recheck
 from fairway.placement.relief.outcome import Relief
 from fairway.placement.relief.relieve import relieve
 from fairway.wire.capacity import Node
-from fairway.wire.preemption.evictions import Candidate
 from tests.properties.models.evictions import Rights, legal, price, quota_left, without
 from tests.properties.relief.cases import ANYWHERE, CONTEXT, GPU, Given, cases, view
 
 
-def chosen(case: Given, found: Relief) -> list[Candidate]:
-    by_key = {(one.job, one.attempt): one for one in case.asked.candidates}
+def chosen(case: Given, found: Relief) -> list[CandidateRow]:
+    by_key = {(one.job, one.attempt): one for one in in_rows(case.asked)}
     return [by_key[one.job, one.attempt] for one in found.victims]
 
 

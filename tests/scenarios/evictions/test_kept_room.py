@@ -78,3 +78,28 @@ async def test_a_working_set_that_is_lost_in_between_is_made_anew_with_what_is_k
     assert kept(fleet) == before
     job = await until_running(fleet, mine, 60)
     assert (job.state, len(evicted(fleet))) == ("running", 1)
+
+
+@pytest.mark.parametrize(
+    ("least_of_a", "weight"),
+    [
+        pytest.param(8, "1", id="the min of its owner is halved"),
+        pytest.param(16, "7", id="its owner has another weight"),
+    ],
+)
+async def test_a_tree_that_changes_while_victims_leave_has_nobody_else_go_for_the_claim(
+    fleet: Fleet, least_of_a: int, weight: str
+) -> None:
+    """Who was asked to go has gone: the room is for whom it was freed, and nobody goes a second time."""
+    tree(fleet, a=least(16), b=least(8))
+    for number in range(3):
+        await submit(fleet, f"b{number}", 1, namespace="team-b")
+    slowly(fleet, 6)
+    mine = await submit(fleet, "mine", 1, namespace="team-a")
+    await fleet.quiet(2)
+    assert len(kept(fleet)) == 1
+    tree(fleet, order="share", a={**least(least_of_a), "attributes": {"fairway.io/weight": weight}}, b=least(8))
+    job = await until_running(fleet, mine, 60)
+    assert (job.state, len(evicted(fleet))) == ("running", 1)
+    assert shares(fleet) == {"a": 1, "b": 2}
+    assert not kept(fleet)

@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairway.audit.evictions.claims import claim_id
+from fairway.audit.auditor import Checker
+from fairway.domain.events import claim_id
 from fairway.domain.quota.node_terms import DOMAIN
 from fairway.domain.quota.tree import QuotaNode
 from fairway.wire import jobs as wire
@@ -14,6 +15,7 @@ from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.claims import (
     AT,
     MINUTE,
+    NODES,
     TREE,
     A,
     B,
@@ -28,6 +30,7 @@ from tests.spec.builders.claims import (
     wrong,
 )
 from tests.spec.builders.lives import GPU, T0, Life, S
+from tests.spec.builders.records import heard
 
 
 def test_a_guaranteed_share_is_got_back() -> None:
@@ -88,6 +91,23 @@ def test_a_leaf_that_has_not_borrowed() -> None:
     assert ("precedes", "second", text) in wrong((*reclaimed(), third), tree)
 
 
+def own_leaf_first(low_at: int, second_at: int) -> list[tuple[str, str]]:
+    """What is wrong where a job that needs all of its leaf's min evicts one of less priority there and a borrower."""
+    all_of_it = msgspec.structs.replace(A, min={GPU: 16})
+    tree = QuotaNode("root", "root", min={GPU: 16}, max={GPU: 16}, children=(all_of_it, B))
+    low = runs(waiting("low", "a"), "n2")
+    second = runs(waiting("second", "b", after=2 * S))
+    owner = claims(waiting("owner", "a", after=10 * S, pods=2, priority=5), AT)
+    evicted(low, owner, AT + low_at * S, Cause.PREEMPTION)
+    evicted(second, owner, AT + second_at * S)
+    return [(job, text) for rule, job, text in wrong((low, second, owner), tree) if rule == "precedes"]
+
+
+def test_what_its_own_leaf_gave_back_before_counts_for_what_is_reclaimed() -> None:
+    assert own_leaf_first(2, 3) == []
+    assert own_leaf_first(3, 2) == [("second", "it was evicted by Reclaim for more than the min of root/a")]
+
+
 def preempted(high: int, domain: bool = True, **more: Any) -> tuple[list[tuple[str, str, str]], Life]:
     """A job of leaf b with this priority evicts one of leaf a with priority 5."""
     victim = runs(waiting("second", "a", priority=5, **more))
@@ -107,3 +127,21 @@ def test_a_higher_priority_in_one_domain() -> None:
 
 def test_a_victim_that_is_never_evicted() -> None:
     assert preempted(6, evictable=False)[0] == [("victim", "second", "attempt 1 was evicted of a job that never is")]
+
+
+def test_of_two_claims_whose_victims_are_told_in_one_message_each_has_its_own() -> None:
+    at = AT + MINUTE
+    first = runs(waiting("first", "b"), "n2")
+    second = runs(waiting("second", "b", after=2 * S))
+    owner = claims(waiting("owner", "a", after=10 * S), at)
+    urgent = claims(waiting("urgent", "b", after=10 * S, priority=9), at, Cause.PREEMPTION, "n2")
+    evicted(second, owner, at + 2 * S)
+    evicted(first, urgent, at + 2 * S, Cause.PREEMPTION)
+    record = heard(first, second, owner, urgent)
+    place = min(one.sequence for one in record if isinstance(one.message, wire.Evicted))
+    checker = Checker(NODES, TREE)
+    for spoken in record:
+        together = isinstance(spoken.message, wire.Evicted)
+        checker.hear(msgspec.structs.replace(spoken, sequence=place) if together else spoken)
+    assert [one for one in checker.findings().violations if one.rule == "precedes"] == []
+    assert checker.findings().evictions.evicted == {"Preemption": 1, "Reclaim": 1}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fairway.audit.auditor import Checker, Findings
-from fairway.audit.evictions.claims import claim_id
+from fairway.domain.events import claim_id
 from fairway.domain.quota.tree import QuotaNode
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
@@ -52,7 +52,7 @@ def evicted(life: Life, by: Life, at: int, cause: Cause = Cause.RECLAIM, **queue
     claim = claim_id(by.name, by.now.attempt, 1)
     life.then(wire.Evicted, after=at - life.at, cluster="c1", why=WHY, claim=claim, right=cause)
     number = life.now.attempt
-    life.then(wire.Recall, after=0, cluster="c1", why=WHY)
+    life.then(wire.Recall, after=0, cluster="c1", why=WHY, grace=120 * S)
     back = {"queue": "gold", "leaf": life.now.leaf, "enqueued_at": life.now.enqueued_at, "attempt": number + 1}
     life.then(wire.Queue, after=0, why=WHY, **{**back, **queue})
     return life.then(wire.Removed, cluster="c1", attempt=number)
@@ -74,7 +74,7 @@ def reclaimed(**queue: Any) -> tuple[Life, Life, Life]:
 def decided(victim: str = "second", **fields: Any) -> Evict:
     one = Victim(victim, 1, "c1", Cause.RECLAIM, **fields)
     head = {"job": "owner", "tenant": "team-a", "attempt": 1, "claim": 1}
-    return Evict(**head, cluster="c1", slots=S8, victims=(one,), until=AT)
+    return Evict(**head, cluster="c1", slots=S8, victims=(one,))
 
 
 def found(lives: tuple[Life, ...], tree: QuotaNode | None = TREE, *decisions: Evict) -> Findings:

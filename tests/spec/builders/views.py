@@ -80,6 +80,10 @@ class Given:
     tenancies: dict[str, Tenancy] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 
+    @property
+    def claiming(self) -> bool:
+        return bool(self.active.claims)
+
     def tenancy(self, namespace: str) -> Tenancy:
         return self.tenancies.get(namespace) or Tenancy(namespace)
 

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from fairway.global_scheduler.decide import decide
+from fairway.lab.bench.evict.candidate_rows import CandidateRow, in_columns
 from fairway.placement.fleet import Fleet
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.preemption.claims import Cause
-from fairway.wire.preemption.evictions import Candidate, Lender, Relieve
+from fairway.wire.preemption.evictions import Borrowed, Lender, Relieve
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import GPU, T0, Life, S
 from tests.spec.builders.views import cluster, events, node, of, told, verbs
@@ -27,10 +28,10 @@ def claiming(**more: Any) -> Life:
 
 def question(*jobs: str, over: int = 16, claim: int = 1) -> Relieve:
     """May these go, one on each node, whose leaf has so many GPUs above its min?"""
-    one = {"attempt": 1, "cluster": "c1", "level": 0, "priority": 0, "lender": 0, "charge": {GPU: 8}, "path": 0}
-    candidates = tuple(Candidate(job=job, lost=number, **one) for number, job in enumerate(jobs))
+    one = {"cluster": "c1", "lender": 0, "charge": {GPU: 8}}
+    candidates = in_columns([CandidateRow(job, lost=number, **one) for number, job in enumerate(jobs)])
     head = {"job": "mine", "tenant": "team-a", "attempt": 1, "claim": claim, "until": NOW + 30 * S, "level": 2}
-    lenders = (Lender("root/b", -1, {GPU: over}),)
+    lenders = (Lender("root/b", -1, {GPU: over}, {GPU: 24}),)
     paths = (("root", "root/b"),)
     return Relieve(**head, candidates=candidates, lenders=lenders, paths=paths, reclaimable=(GPU,))
 
@@ -45,6 +46,7 @@ def test_it_names_whom_to_evict_and_where() -> None:
     (said,) = events(ask(question("v", "w"), claiming(), "v", "w"))
     assert (said.verb, said.cluster, said.slots, said.looked) == ("evict", "c1", (Slot("Worker", "n0", 1),), 2)
     assert [(one.job, one.cause) for one in said.victims] == [("v", Cause.RECLAIM)]
+    assert said.victims[0].borrowed == Borrowed("root/b", GPU, 40, 24)
 
 
 def test_nobody_is_named_twice_within_ten_seconds_and_his_leaf_has_so_much_less_to_give() -> None:

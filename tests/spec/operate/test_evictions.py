@@ -12,7 +12,7 @@ from fairway.wire.preemption.claims import Cause
 from fairway.wire.preemption.evictions import Evict
 from fairway.wire.reasons import Code, Reason
 
-DECIDED = Evict(job="mine-1", tenant="b", attempt=1, claim=2, cluster="c1", slots=(), victims=(), until=9, looked=7)
+DECIDED = Evict(job="mine-1", tenant="b", attempt=1, claim=2, cluster="c1", slots=(), victims=(), looked=7)
 (CLAIM,) = by_claim([DECIDED])
 
 

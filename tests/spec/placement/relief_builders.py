@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
+from fairway.lab.bench.evict.candidate_rows import CandidateRow, in_columns
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
 from fairway.placement.relief.outcome import NoRelief, Relief
 from fairway.placement.relief.relieve import relieve
 from fairway.wire.capacity import Node
 from fairway.wire.policy import Placement
-from fairway.wire.preemption.evictions import Candidate, Lender, Relieve
+from fairway.wire.preemption.evictions import Lender, Relieve
 from fairway.wire.workload import Workload
 from tests.spec.placement.builders import GPU, NOW, context, node
 
@@ -20,15 +21,13 @@ def full(name: str, **holds: int) -> Node:
     return node(name, gpu=8, holds={f"{one}/1": {"cpu": 1_000, GPU: gpus, "pods": 1} for one, gpus in holds.items()})
 
 
-def one(name: str, where: str = "c", **more: int) -> Candidate:
+def one(name: str, where: str = "c", charge: int = 0, **more: int) -> CandidateRow:
     """It may go by priority, unless a lender is said."""
-    fields = {"level": 0, "priority": 0, "lender": -1, "lost": 0, "path": 0} | more
-    charge = {GPU: fields.pop("charge")} if "charge" in fields else {}
-    return Candidate(name, 1, where, charge=charge, **fields)
+    return CandidateRow(name, where, charge={GPU: charge} if charge else {}, **more)
 
 
-def asked(*candidates: Candidate, **more: object) -> Relieve:
-    fields = {"tenant": "team", "claim": 1, "until": NOW, "candidates": candidates} | more
+def asked(*candidates: CandidateRow, **more: object) -> Relieve:
+    fields = {"tenant": "team", "claim": 1, "until": NOW, "candidates": in_columns(candidates)} | more
     return Relieve(**fields)  # type: ignore[arg-type]  # a case names the fields it sets
 
 

@@ -3,10 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
+from fairway.lab.bench.evict.candidate_rows import CandidateRow
 from fairway.placement.fleet import Fleet
 from fairway.placement.relief.outcome import NoRelief, Relief
 from fairway.placement.relief.relieve import relieve
-from fairway.wire.preemption.evictions import Candidate, Lender
+from fairway.wire.preemption.evictions import Lender
 from fairway.wire.reasons import Code
 from tests.spec.placement.builders import GPU, NOW, cluster, context, job, node, workers
 from tests.spec.placement.relief_builders import ANY, asked, full, lend, look, one
@@ -89,7 +90,7 @@ def test_other_sets_are_tried_where_one_reclaim_forbids_the_next() -> None:
 def test_by_quota_that_is_short_only_that_resource_is_reclaimed() -> None:
     """Its lender is over its min in GPUs, and it is cpu that lacks."""
     views = [cluster([node("n0", gpu=8)], "a"), cluster([full("n0", x=8)], "b")]
-    other = Candidate("x", 1, "b", 0, 0, 0, 0, {"cpu": 1_000, GPU: 8}, 0)
+    other = CandidateRow("x", "b", lender=0, charge={"cpu": 1_000, GPU: 8})
     given = asked(other, lenders=lend(9), paths=(("root",),), short={"root|cpu": 1_000}, reclaimable=(GPU, "cpu"))
     assert isinstance(look(views, job(workers(8)), given), NoRelief)
     lenders = (Lender("root/0", -1, {"cpu": 1}),)

@@ -4,8 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fairway.domain.decision import NOTHING
+from fairway.domain.quota.node_terms import ORDER, ORDERS
 from fairway.queue.decide import decide
 from fairway.queue.view import QueueBegins, Sweep
 from fairway.wire import jobs as wire
@@ -196,16 +198,17 @@ CASES = {
         QueueBegins(),
         ["b", "a", "c"],
     ),
-    "the sweep leaves alone what is still owed": Case(
-        [waiting("a", why=quota())], Sweep(), [], {"tree": tree(), "usage": FULL}
-    ),
+    "the sweep leaves what is owed": Case([waiting("a", why=quota())], Sweep(), [], {"tree": tree(), "usage": FULL}),
     "the sweep finds what was forgotten": Case([waiting("a", why=quota())], Sweep(), ["a"], {"tree": tree()}),
 }
 
 
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_whose_turn(case: Case) -> None:
+def test_whose_turn(case: Case, order: str) -> None:
+    """In one leaf, where the order among leaves changes nothing."""
     view = of(*case.given, **case.view)
+    view.tree = view.tree and replace(view.tree, attributes={ORDER: order})
     view.queued.woken = dict.fromkeys(case.woken)
     lives = {life.name: life for life in case.given}
     when = heard(lives[case.when]) if isinstance(case.when, str) else told(case.when)
@@ -244,5 +247,4 @@ def test_which_of_several_full_quotas_it_waits_for_is_said_only_when_it_changes(
 
 
 def test_a_message_of_a_job_that_went_on_changes_nothing() -> None:
-    life = flying("a")
-    assert decide(of(life), heard(life, 1), NOW) == NOTHING
+    assert decide(of(flying("a")), heard(flying("a"), 1), NOW) == NOTHING

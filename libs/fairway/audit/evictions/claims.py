@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from fairway.audit.attempts import Spoken, Violation, ends
 from fairway.audit.evictions.history import Moment
-from fairway.domain.events import message_id
+from fairway.domain.events import claim_id
 from fairway.wire import jobs as wire
 from fairway.wire.preemption.evictions import Evict, Victim
 from fairway.wire.reasons import Code
@@ -17,11 +17,6 @@ from fairway.wire.reasons import Code
 USED = "used"
 # How long after its time (ms), with twice the time that news may take, a claim that is still open is nobody's to end.
 _OVERDUE_MS = 120_000
-
-
-def claim_id(job: str, attempt: int, number: int) -> str:
-    """As evictions name it."""
-    return f"claim-{message_id(job, attempt, number)[:8]}"
 
 
 class AuditedClaim(Struct):

@@ -106,16 +106,18 @@ class Precedence:
             return "it was evicted by Reclaim for a job of its own leaf"
         mins = {node.path: node.min for node in _nodes(tree)}
         asked = [name for name in mins.get(next(iter(mine.guarantors)), {}) if mine.job.asks.get(name)]
-        if not any(self._within(begun, one, mins.get(one, {}), mine.job.asks) for one in mine.guarantors):
+        if not any(self._within(begun, (one, mins.get(one, {})), mine.job.asks, victim) for one in mine.guarantors):
             return f"it was evicted by Reclaim for more than the min of {', '.join(mine.guarantors)}"
         for node in sides:
             if not any(self._over(begun, (node, name), mins.get(node, {}).get(name, 0), victim) for name in asked):
                 return f"it was evicted by Reclaim, and {node} had no more than its min of {', '.join(asked)}"
         return None
 
-    def _within(self, begun: Moment, node: str, least: Resources, asks: Resources) -> bool:
+    def _within(self, begun: Moment, share: tuple[str, Resources], asks: Resources, victim: EvictedAttempt) -> bool:
+        """With those gone that went before this one: they may be of its own leaf."""
+        node, least = share
         return all(
-            min(self._usage.about(node, name, begun)) + asks[name] <= amount
+            min(self._usage.about(node, name, begun)) - victim.given.get((node, name), 0) + asks[name] <= amount
             for name, amount in least.items()
             if asks.get(name)
         )

@@ -105,12 +105,13 @@ class EvictionRules:
         """With what those gave back before each that were evicted since the claim began, for whatever claim."""
         found = []
         given: dict[tuple[str, str], int] = {}
-        own = {one.sequence for one in claim.victims}
+        # Not by their places: one message of the bus has what was said at once, for whatever claims.
+        own = {(one.message.job, one.message.attempt) for one in claim.victims}
         for spoken in sorted(self.claims.evicted, key=lambda one: one.sequence) if own else ():
             if spoken.sequence < claim.begun.place:
                 continue
             path, charge = self._charges[spoken.message.job, spoken.message.attempt]
-            if spoken.sequence in own:
+            if (spoken.message.job, spoken.message.attempt) in own:
                 found.append(EvictedAttempt(spoken, path, charge, dict(given)))
             for node in path:
                 for name, amount in charge.items():

@@ -39,7 +39,7 @@ class Stopped(Struct):
 
 class AuditedStanding(Struct):
     """`path` are the quota nodes from the root to its leaf; `charge` is what it was let go with, while it is charged.
-    `reserved` is in which cluster its present attempt got its room, and when (ms)."""
+    `reserved` is in which cluster its present attempt got its room, and when (ms); whether that `runs` by now."""
 
     job: str
     spec: JobSpec | None = None
@@ -50,6 +50,7 @@ class AuditedStanding(Struct):
     charge: Resources | None = None
     queue: str = ""
     reserved: tuple[str, int] = ("", 0)
+    runs: bool = False
     stopped: Stopped = field(default_factory=Stopped)
 
     def follow(self, message: JobMessage) -> None:
@@ -103,6 +104,9 @@ class AuditedStanding(Struct):
                 self.charge = message.charge
             case wire.Reserved():
                 self.reserved = (message.cluster, message.at)
+                self.runs = False
+            case wire.Running():
+                self.runs = True
 
     @property
     def active(self) -> ActiveJob | None:

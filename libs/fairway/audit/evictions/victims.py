@@ -9,11 +9,13 @@ from msgspec import Struct, field
 from fairway.audit.attempts import Spoken, Violation
 from fairway.audit.evictions.history import TreeHistory
 from fairway.audit.evictions.standing import AuditedStanding
-from fairway.domain.quota.node_terms import PreemptionTerms, preemption_terms
+from fairway.domain.preemption.claim import ANSWER_MS
+from fairway.domain.quota.node_terms import PreemptionTerms, max_grace, max_graces, preemption_terms
 from fairway.domain.quota.tree import QuotaNode, leaf_named
 from fairway.wire import jobs as wire
 from fairway.wire.preemption.claims import Cause
 
+_LEAST_GRACE_MS = 1_000
 _SPENT = re.compile(r"\(attempt (\d+) of \d+; no attempts left\)")
 
 
@@ -23,12 +25,14 @@ def terms_of(tree: QuotaNode | None, leaf: str) -> PreemptionTerms:
 
 
 class _Evicted(Struct):
-    """Of one job: the attempts that were evicted, how many of them by priority, and where the last one had to come
-    back to."""
+    """Of one job: the attempts that were evicted, how many of them by priority, where the last one had to come back to,
+    what caused its end, as its recall says too, and the `notice` (ms) that it asked for."""
 
     attempts: list[int] = field(default_factory=list)
     by_priority: int = 0
     back: tuple[int, str, int] | None = None
+    recalls: str | None = None
+    notice: int = 0
 
 
 class _Often(Struct, frozen=True):
@@ -38,12 +42,33 @@ class _Often(Struct, frozen=True):
     ran: int
 
 
+class _Times(Struct, frozen=True):
+    """The recall of an attempt that was evicted `at` a time, which asks for `notice` ms and is of the nodes of a
+    `path`."""
+
+    recall: Spoken
+    at: int
+    notice: int
+    path: tuple[str, ...]
+
+    def as_said(self, tree: QuotaNode | None) -> bool:
+        """Whether it has the notice that it asks for and grace, as long as its quota allows together."""
+        most = max_grace(self.path, max_graces(tree))
+        notice = min(self.notice, most)
+        message = self.recall.message
+        assert isinstance(message, wire.Recall), "it was recalled"
+        delete_at = self.at + notice if notice else 0
+        rest = most - notice
+        return message.delete_at == delete_at and rest <= message.grace <= max(rest, _LEAST_GRACE_MS)
+
+
 class Victims:
     """Takes the events of each job in their order, `standing` as it was before."""
 
     def __init__(self) -> None:
         self._jobs: dict[str, _Evicted] = {}
         self._by_priority: list[_Often] = []
+        self._times: list[_Times] = []
         self._wrong: list[Violation] = []
 
     def follow(self, standing: AuditedStanding, spoken: Spoken) -> None:
@@ -52,6 +77,10 @@ class Victims:
         if isinstance(message, wire.Evicted):
             told = self._jobs.setdefault(message.job, _Evicted())
             self._evicted(told, standing, spoken)
+        elif told is not None and isinstance(message, wire.Recall) and told.recalls == message.cause:
+            # Said with the eviction. What is said later, since a working set was lost in between, gives no notice.
+            self._times.append(_Times(spoken, message.at, told.notice, standing.path))
+            told.recalls = None
         elif told is not None and isinstance(message, wire.Queue) and told.back is not None:
             self._comes_back(told, spoken, message)
         elif told is not None and isinstance(message, wire.Failed | wire.Lost) and message.final:
@@ -68,6 +97,8 @@ class Victims:
             self._breach(spoken, f"attempt {message.attempt} was evicted twice")
         told.attempts.append(message.attempt)
         told.back = (message.attempt + 1, standing.queue, standing.enqueued_at)
+        told.recalls = message.cause
+        told.notice = standing.spec.evict_notice if standing.spec is not None and standing.runs else 0
         if message.right is Cause.PREEMPTION:
             told.by_priority += 1
             leaf = standing.path[-1] if standing.path else ""
@@ -104,6 +135,11 @@ class Victims:
                 yield Violation(
                     job, 0, "victim", f"attempt {told.back[0] - 1} was evicted, and none was queued after it"
                 )
+        for recalled in self._times:
+            known = [*trees.about(recalled.at), *trees.about(recalled.at - ANSWER_MS)]
+            if known and not any(map(recalled.as_said, known)):
+                text = f"it asks for a notice of {recalled.notice} ms, and did not get what its quota allows"
+                yield Violation(recalled.recall.message.job, recalled.recall.sequence, "notice", text)
         for one in self._by_priority:
             known = trees.about(one.spoken.message.at)
             terms = [terms_of(tree, one.leaf) for tree in known]

@@ -9,7 +9,8 @@ from fairway.wire.reasons import Reason
 
 class Attempt(Struct, frozen=True, omit_defaults=True):
     """One try in one cluster, and how it ended (no reason: it has not). `hold` is how room is held in the member;
-    `uid` that of its object there, once it was dispatched: another object of that name is not this one's."""
+    `uid` that of its object there, once it was dispatched: another object of that name is not this one's. `claim` is
+    the id of that for which it had to go."""
 
     number: int
     cluster: str
@@ -20,6 +21,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True):
     why: Reason | None = None
     hold: str = ""
     uid: str = ""
+    claim: str = ""
 
 
 def newest_with(attempts: tuple[Attempt, ...], **changes: object) -> tuple[Attempt, ...]:

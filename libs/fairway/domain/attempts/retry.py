@@ -1,5 +1,6 @@
 """What follows a failed attempt: another one elsewhere, or the end."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from fairway.domain.attempts.cluster_avoidance import MOST_SHRUNK, UNSPENT
@@ -8,6 +9,8 @@ from fairway.domain.job import Job
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 from fairway.wire.spec import NOTHING, FoundRef, Written
+
+Fields = Mapping[str, Any]
 
 
 def attempt_over(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason, left: bool = False) -> Teller:
@@ -54,13 +57,15 @@ def batch_shrunk(teller: Teller, why: Reason) -> Teller:
     return end(teller, wire.Lost, why)
 
 
-def next_attempt(teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason, **more: Any) -> Teller:
+def next_attempt(
+    teller: Teller, kind: type[wire.Failed] | type[wire.Lost], why: Reason, recall: Fields | None = None, **more: Any
+) -> Teller:
     """The present attempt is over and another one follows, whatever the number: for what was never begun, or has to
-    make room. `more` are fields of the message that says so."""
+    make room. `more` are fields of the message that says so, `recall` those of the one that has it removed."""
     job = teller.job
     assert job is not None, "only a known job can be tried again"
     teller.say(kind, cluster=job.cluster, why=why, **more)
-    return _recalled(teller, job, why)
+    return _recalled(teller, job, why, **recall or {})
 
 
 def come_back(teller: Teller) -> Teller:
@@ -71,8 +76,8 @@ def come_back(teller: Teller) -> Teller:
     return _recalled(teller, job, job.why) if job.recalled < job.attempt else _queued_again(teller, job, job.why)
 
 
-def _recalled(teller: Teller, job: Job, why: Reason) -> Teller:
-    teller.say(wire.Recall, cluster=job.cluster, why=why)
+def _recalled(teller: Teller, job: Job, why: Reason, **more: Any) -> Teller:
+    teller.say(wire.Recall, cluster=job.cluster, why=why, **more)
     return _queued_again(teller, job, why)
 
 

@@ -14,8 +14,6 @@ from fairway.wire.reasons import Reason
 # How long the answer to a claim is waited for, and how long its room is kept beyond the grace of those who leave (ms).
 ANSWER_MS = 30_000
 KEPT_MS = 60_000
-# The longest grace that is waited for before a claim is given up.
-GRACE_MS = 120_000
 # A claim that came to nothing is followed by another one after so long, then twice as long, and so on.
 _FIRST_MS = 2_000
 _LONGEST_MS = 60_000

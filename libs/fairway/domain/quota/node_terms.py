@@ -3,6 +3,7 @@
 The reader of trees has judged every attribute: what stands here is well written, or not there.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -31,6 +32,8 @@ DOMAIN = "fairway.io/preempt-domain"
 RECLAIM_AFTER = "fairway.io/reclaim-after"
 PREEMPT_AFTER = "fairway.io/preempt-after"
 MIN_RUNTIME = "fairway.io/min-runtime"
+# A duration: the longest notice and grace that a job which is evicted has, together.
+MAX_GRACE = "fairway.io/max-grace"
 # How often one job is evicted by priority at most.
 MAX_EVICTIONS = "fairway.io/max-evictions"
 # Of the root: who is next among jobs of several leaves that wait for the same. By time: who waits longest; by share:
@@ -57,6 +60,11 @@ class PreemptionTerms(Struct, frozen=True):
 
 # Without a tree the fleet is one domain.
 FLEET = PreemptionTerms()
+# By identity: a tree is never changed. Each is kept with its path, so that no other one gets its ids.
+_terms: dict[tuple[int, int], tuple[QuotaPath, PreemptionTerms]] = {}
+_MOST_TERMS = 4_096
+# The longest notice and grace (ms) where no node says one.
+GRACE_MS = 120_000
 
 
 @lru_cache(maxsize=4096)
@@ -73,6 +81,15 @@ def preemption_terms(path: QuotaPath) -> PreemptionTerms:
     """Of the leaf at the end of a path; of no path those of a fleet without a tree."""
     if not path:
         return FLEET
+    ends = (id(path[0]), id(path[-1]))
+    if ends not in _terms:
+        if len(_terms) >= _MOST_TERMS:
+            _terms.clear()
+        _terms[ends] = (path, _said_on(path))
+    return _terms[ends][1]
+
+
+def _said_on(path: QuotaPath) -> PreemptionTerms:
     said = attributes(path)
     times = {
         field: duration(said[name])
@@ -87,6 +104,21 @@ def preemption_terms(path: QuotaPath) -> PreemptionTerms:
         times["max_evictions"] = int(said[MAX_EVICTIONS])
     domain = next((node for node in path if node.attributes.get(DOMAIN) == "true"), path[-1])
     return PreemptionTerms(domain.path, said.get(PREEMPT_POLICY) != NEVER, **times)
+
+
+def max_graces(tree: QuotaNode | None) -> dict[str, int]:
+    """The longest notice and grace (ms), by the path of each node that says one."""
+    if tree is None:
+        return {}
+    own = {tree.path: duration(tree.attributes[MAX_GRACE])} if MAX_GRACE in tree.attributes else {}
+    for child in tree.children:
+        own |= max_graces(child)
+    return own
+
+
+def max_grace(leaf: Sequence[str], said: Mapping[str, int]) -> int:
+    """Of a job of this leaf, given as the paths of its nodes from the root down: that of the nearest which says one."""
+    return next((said[node] for node in reversed(leaf) if node in said), GRACE_MS)
 
 
 def order(tree: QuotaNode | None) -> str:

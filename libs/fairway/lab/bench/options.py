@@ -9,6 +9,7 @@ import typer
 from msgspec.structs import asdict
 
 from fairway.client.failure import ERROR, USAGE, Failure
+from fairway.domain.quota.node_terms import ORDERS, duration
 from fairway.domain.text.digits import is_whole
 from fairway.lab.bench.runs import AgentRun, KubernetesRun, KueueRun
 
@@ -24,6 +25,13 @@ def check(run: Any) -> None:
         built()
     if isinstance(run, KueueRun) and run.jobs % 10:
         raise Failure(USAGE, f"--jobs is {run.jobs}", "give a multiple of ten: seven are small, two medium, one large")
+    if isinstance(run, KueueRun) and run.patience:
+        try:
+            duration(run.patience)
+        except ValueError as error:
+            raise Failure(USAGE, f"--patience: {error}", "write 0s for none") from error
+    if isinstance(run, KueueRun) and run.order not in ("", *ORDERS):
+        raise Failure(USAGE, f"--order is {run.order!r}", f"choose from {', '.join(ORDERS)}")
 
 
 def numbers(name: str, text: str) -> tuple[int, ...]:

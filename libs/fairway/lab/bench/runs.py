@@ -14,6 +14,8 @@ Sizes = Annotated[tuple[int, ...], typer.Option(help="numbers of clusters, with 
 Tenants = Annotated[int, typer.Option(min=1)]
 Seed = Annotated[int, typer.Option(help="of the mix of jobs")]
 Processes = Annotated[int, typer.Option(help="over how many processes the services are spread: 1 to 4, or 7")]
+OfTree = Annotated[str, typer.Option(help="as the quota tree says it; without it Fairway's own")]
+Victims = Annotated[tuple[int, ...], typer.Option(help="of one claim in a whole fleet, with commas between")]
 ForEachNumber = Annotated[int, typer.Option(min=1, help="for each number of clusters")]
 
 
@@ -71,7 +73,7 @@ class DecisionsRun(Struct, frozen=True):
 
 
 class EvictRun(Struct, frozen=True):
-    """Whom to evict for a gang that waits, over a large fleet; and how many more go than have to, over small ones.
+    """Whom to evict for a gang that waits, how many more go than have to, how long it takes from a claim to a recall.
 
     `busy` says in how many of the clusters the candidates are: all of it once for each number.
     """
@@ -83,6 +85,8 @@ class EvictRun(Struct, frozen=True):
     seeds: Annotated[int, typer.Option(min=1, help="fleets for each of these numbers")] = 3
     rounds: Annotated[int, typer.Option(min=1, help="how often each gang asks")] = 20
     small: Annotated[int, typer.Option(min=1, help="small cases that are compared with every set of victims")] = 300
+    victims: Victims = (64, 2_000)
+    claims: Annotated[int, typer.Option(min=1, help="with each of these numbers")] = 5
 
 
 class ScrapeRun(Struct, frozen=True):
@@ -118,17 +122,14 @@ class AgentRun(Struct, frozen=True):
 
 
 class KueueRun(Struct, frozen=True):
-    """The load of Kueue's performance test: how long until all jobs have run, and how well the quota is used.
+    """Kueue's performance test, seven in ten jobs small and one large: how long it takes, how well quota is used."""
 
-    Seven in ten of the jobs are small, one in ten is large. `sync`: how often NATS has its files written to the disk.
-    """
-
-    clusters: Annotated[
-        tuple[int, ...], typer.Option(help="how many clusters, with commas between: all of it once on each")
-    ] = (1, 8)
+    clusters: Sizes = (1, 8)
     cohorts: Annotated[int, typer.Option(min=1)] = 5
     queues: Annotated[int, typer.Option(min=1, help="in each cohort, with a nominal quota of 20 CPUs")] = 6
     jobs: Annotated[int, typer.Option(min=10, help="in each queue: a multiple of ten")] = 500
+    patience: OfTree = ""
+    order: OfTree = ""
     sync: str = "2m"
 
 

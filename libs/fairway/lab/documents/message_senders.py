@@ -6,12 +6,14 @@ from pathlib import Path
 
 from fairway.wire import flow
 
-# What these say on behalf of the service that calls them (domain/attempts/retry.py, domain/submission.py,
-# workloads/hub/objects.py).
+# What these say on behalf of the service that calls them (domain/attempts/retry.py, domain/preemption/open_claim.py,
+# domain/submission.py, workloads/hub/objects.py).
 HELPERS = {
     "attempt_over": {"Recall", "Queue"},
     "next_attempt": {"Recall", "Queue"},
     "go_back": {"Queue"},
+    "withdraw": {"Unclaimed"},
+    "came_to_nothing": {"Unclaimed"},
     "submission": {"Submitted"},
     "revision": {"Revise"},
     "holding": {"HoldJob"},

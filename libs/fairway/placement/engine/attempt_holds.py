@@ -1,7 +1,7 @@
 """What attempts hold, node by node, read when somebody asks about them and kept until one of their nodes changes."""
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from fairway.placement.engine.node_rows import NodeRows
 # Attempts that are kept: many more than one message names. 64 B a hold at eight resources.
 _MOST = 1 << 16
 _FEWEST_ROWS = 1 << 10
+_UNREAD = -1
 
 
 class HeldAmounts(NamedTuple):
@@ -26,40 +27,42 @@ class HeldAmounts(NamedTuple):
 
 
 class AttemptHolds:
-    """`_rows` of an attempt by its key `<job>/<attempt>`: where among the amounts its holds are."""
+    """`_first` of an attempt by its key `<job>/<attempt>`: where in the table its holds begin."""
 
     def __init__(self, arrays: FleetArrays, rows: NodeRows, views: Mapping[int, ClusterView]) -> None:
         self._arrays = arrays
         self._nodes = rows
         self._views = views
         self._table = _Table(0)
-        self._rows: dict[str, tuple[int, ...]] = {}
+        self._first: dict[str, int] = {}
         self._clusters: dict[int, _Cluster] = {}
         self._seen = np.zeros(0, np.int64)
 
     def of(self, keys: Sequence[str], slots: Numbers) -> HeldAmounts:
         """What these attempts hold in the clusters of these slots (-1: in none)."""
         self._forget(slots)
-        read = self._rows
-        for at, key in enumerate(keys):
-            if key not in read and slots[at] >= 0:
-                self._read(key, slots.item(at))
-        found = [read.get(key, ()) for key in keys]
-        who = np.repeat(np.arange(len(keys)), np.array(list(map(len, found)), np.int64))
-        rows = np.array(list(chain.from_iterable(found)), np.int64)
-        there = self._arrays.now.home[self._table.at[rows]] == slots[who]  # an attempt is in one cluster alone
+        first = np.array([*map(self._first.get, keys, repeat(_UNREAD))], np.int64)
+        for at in ((first == _UNREAD) & (slots >= 0)).nonzero()[0].tolist():
+            first[at] = self._read(keys[at], slots.item(at))
+        table = self._table
+        count = np.where(first == _UNREAD, 0, table.count[first])
+        who = np.repeat(np.arange(len(keys)), count)
+        rows = _ranges(first, count)
+        there = self._arrays.now.home[table.at[rows]] == slots[who]  # an attempt is in one cluster alone
         if not there.all():
             who = who[there]
             rows = rows[there]
-        return HeldAmounts(who, self._table.at[rows], self._table.amounts.take(rows, axis=1))
+        return HeldAmounts(who, table.at[rows], table.amounts.take(rows, axis=1))
 
     def _forget(self, slots: Numbers) -> None:
         """What was read of nodes that changed since."""
         columns = len(self._nodes.columns)
-        if len(self._table.amounts) != columns or len(self._rows) > _MOST:
+        if len(self._table.amounts) != columns or len(self._first) > _MOST:
             self._table = _Table(columns)
-            self._rows.clear()
+            self._first.clear()
             self._clusters.clear()
+        elif self._table.used > 2 * self._table.kept + _FEWEST_ROWS:
+            self._first = dict(zip(self._first, self._table.close_up([*self._first.values()]), strict=True))
         now = self._arrays.now.changed
         if len(self._seen) != len(now):
             self._seen = np.full(len(now), -1, np.int64)
@@ -83,23 +86,29 @@ class AttemptHolds:
             self._drop([*cluster.keys_on.pop(name, ()), *(view.by_name[name].holds if name in view.by_name else ())])
         cluster.seen = view.version
 
-    def _drop(self, keys: Sequence[str]) -> None:
+    def _drop(self, keys: Iterable[str]) -> None:
         for key in keys:
-            self._table.unused.extend(self._rows.pop(key, ()))
+            first = self._first.pop(key, _UNREAD)
+            if first != _UNREAD:
+                self._table.kept -= self._table.count.item(first)
 
-    def _read(self, key: str, slot: int) -> None:
+    def _read(self, key: str, slot: int) -> int:
         view = self._views[slot]
         places = self._nodes.positions(slot)
         keys_on = self._clusters[slot].keys_on
-        rows: list[int] = []
+        names = self._nodes.columns.by_name
+        at = []
+        amounts = []
         for name in sorted(view.nodes_of(key)):
             held = view.by_name[name].holds.get(key)
             if held:
                 keys_on.setdefault(name, set()).add(key)
-                amounts = [held.get(resource, 0) for resource in self._nodes.columns.by_name]
-                rows.append(self._table.write(places[name], amounts))
-        if rows:  # who holds nothing here may hold something elsewhere by the time it is asked about again
-            self._rows[key] = tuple(rows)
+                at.append(places[name])
+                amounts.append([held.get(resource, 0) for resource in names])
+        if not at:  # who holds nothing here may hold something elsewhere by the time it is asked about again
+            return _UNREAD
+        self._first[key] = self._table.write(at, amounts)
+        return self._first[key]
 
 
 class _Cluster:
@@ -114,21 +123,46 @@ class _Cluster:
 
 
 class _Table:
-    """Rows of holds, some of them unused."""
+    """Rows of holds: those of one attempt stand together, and `count` says at the first of them how many. `used` rows
+    were written; `kept` of them are still somebody's."""
 
     def __init__(self, columns: int) -> None:
         self.at = np.zeros(_FEWEST_ROWS, np.int64)
+        self.count = np.zeros(_FEWEST_ROWS, np.int64)
         self.amounts = np.zeros((columns, _FEWEST_ROWS), np.int64)
-        self.unused = list(range(_FEWEST_ROWS))
+        self.used = 0
+        self.kept = 0
 
-    def write(self, position: int, amounts: Sequence[int]) -> int:
-        """Where it is written."""
-        if not self.unused:
-            size = len(self.at)
+    def write(self, at: Sequence[int], amounts: Sequence[Sequence[int]]) -> int:
+        """Where they begin."""
+        first = self.used
+        end = first + len(at)
+        while end > len(self.at):
             self.at = np.concatenate((self.at, np.zeros_like(self.at)))
+            self.count = np.concatenate((self.count, np.zeros_like(self.count)))
             self.amounts = np.concatenate((self.amounts, np.zeros_like(self.amounts)), axis=1)
-            self.unused.extend(range(size, 2 * size))
-        row = self.unused.pop()
-        self.at[row] = position
-        self.amounts[:, row] = amounts
-        return row
+        self.at[first:end] = at
+        self.count[first] = len(at)
+        self.amounts[:, first:end] = np.array(amounts).T
+        self.used = end
+        self.kept += len(at)
+        return first
+
+    def close_up(self, firsts: Sequence[int]) -> list[int]:
+        """Leaves out the rows that are nobody's: where those that begin there begin now."""
+        first = np.array(firsts, np.int64)
+        count = self.count[first]
+        rows = _ranges(first, count)
+        moved = np.cumsum(count) - count
+        self.used = self.kept = len(rows)
+        self.at[: self.used] = self.at[rows]
+        self.amounts[:, : self.used] = self.amounts[:, rows]
+        self.count[moved] = count
+        begins: list[int] = moved.tolist()
+        return begins
+
+
+def _ranges(first: Numbers, count: Numbers) -> Numbers:
+    """So many rows from each first one on."""
+    rows: Numbers = np.arange(count.sum()) + np.repeat(first - np.cumsum(count) + count, count)
+    return rows

@@ -16,7 +16,7 @@ from fairway.placement.relief.room.shape_room import ShapeRoom
 from fairway.placement.relief.trial import Trial
 from fairway.wire.capacity import Slot
 from fairway.wire.preemption.claims import Cause
-from fairway.wire.preemption.evictions import Victim
+from fairway.wire.preemption.evictions import Borrowed, Victim
 
 
 def trial_of(allowed: Allowed, slot: int, room: GangRoom | None) -> Trial:
@@ -63,8 +63,24 @@ def slots_in(case: Case, shapes: Sequence[ShapeRoom], slot: int, room: GangRoom)
 def named(case: Case, quota: QuotaGiven, chosen: Sequence[int]) -> tuple[Victim, ...]:
     """In this order, in which they may go; all of them are gone."""
     victims = []
+    candidates = case.asked.candidates
     for at in chosen:
-        one = case.asked.candidates[at]
-        cause = Cause.PREEMPTION if one.lender < 0 else Cause.RECLAIM
-        victims.append(Victim(one.job, one.attempt, one.cluster, cause, one.level, one.priority, quota=quota.lacks(at)))
+        job, _, attempt = candidates.attempts[at].rpartition("/")
+        cause = Cause.PREEMPTION if candidates.lender[at] < 0 else Cause.RECLAIM
+        rank = (candidates.level[at], candidates.priority[at])
+        place = (job, int(attempt), candidates.cluster_of(at))
+        victims.append(Victim(*place, cause, *rank, quota.lacks(at), _borrowed(case, at)))
     return tuple(victims)
+
+
+def _borrowed(case: Case, candidate: int) -> Borrowed | None:
+    """What its leaf has borrowed, of the first resource that it gives back."""
+    lender = case.asked.candidates.lender[candidate]
+    if lender < 0:
+        return None
+    leaf = case.asked.lenders[lender]
+    for name, amount in zip(case.rights.resources, case.rights.amounts[candidate].tolist(), strict=True):
+        if amount > 0 and leaf.over.get(name, 0) > 0:
+            least = leaf.min.get(name, 0)
+            return Borrowed(leaf.path, name, least + leaf.over[name], least)
+    return None

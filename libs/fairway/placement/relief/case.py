@@ -6,8 +6,8 @@ from typing import NamedTuple
 from fairway.placement.engine.attempt_holds import HeldAmounts
 from fairway.placement.engine.engine import Engine
 from fairway.placement.fleet import Fleet
+from fairway.placement.relief.candidate_columns import CandidateColumns, columns
 from fairway.placement.relief.eligible import ShortClusters, heard_of, may_go, short_clusters
-from fairway.placement.relief.holdings import CandidateColumns, columns, holdings
 from fairway.placement.relief.quota_short import QuotaShort
 from fairway.placement.relief.reclaim import Reclaimable
 from fairway.placement.relief.room.shape_room import Mask, ShapeRoom, shape_room
@@ -89,7 +89,7 @@ class Allowed(NamedTuple):
 def case_of(fleet: Fleet, gang: Ask, asked: Relieve, context: Context) -> Case:
     engine = fleet.engine()
     candidates = columns(engine, asked.candidates)
-    held = holdings(engine, asked.candidates, candidates.slot)
+    held = engine.attempts.of(asked.candidates.attempts, candidates.slot)
     quota = QuotaShort(asked)
     lacking = ["pods", *[name for part in gang.demand.parts for name, _ in part.shape.requests], *quota.resources]
     rights = Reclaimable(asked, lacking, held, engine.rows.columns.by_name)

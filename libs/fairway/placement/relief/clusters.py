@@ -36,7 +36,7 @@ class Clusters:
         self._shapes = shapes
         self._last: Permitted | None = None
         case = allowed.case
-        self._gains = [shape.gains(len(case.asked.candidates)) for shape in shapes]
+        self._gains = [shape.gains(len(case.columns.slot)) for shape in shapes]
         self._rank = np.zeros(len(case.engine.arrays.start), np.int64)
         self._rank[case.engine.clusters.order] = np.arange(len(case.engine.clusters.order))
 

@@ -1,25 +1,24 @@
 """What a set of victims costs, and in which steps dearer ones are let in."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
-from fairway.placement.relief.holdings import CandidateColumns
+from fairway.placement.relief.candidate_columns import CandidateColumns
 from fairway.placement.relief.room.shape_room import Mask
-from fairway.wire.preemption.evictions import Candidate
+from fairway.wire.preemption.evictions import Candidates
 
 # The highest level and priority, the number of jobs, the work that is lost, their names.
-Cost = tuple[int, int, int, int, tuple[tuple[str, int], ...]]
+Cost = tuple[int, int, int, int, tuple[str, ...]]
 
 
-def cost(candidates: Sequence[Candidate], victims: Iterable[int]) -> Cost:
-    chosen = [candidates[at] for at in victims]
+def cost(candidates: Candidates, victims: Collection[int]) -> Cost:
     return (
-        max((one.level for one in chosen), default=-(1 << 62)),
-        max((one.priority for one in chosen), default=-(1 << 62)),
-        len(chosen),
-        sum([one.lost for one in chosen]),
-        tuple(sorted([(one.job, one.attempt) for one in chosen])),
+        max((candidates.level[at] for at in victims), default=-(1 << 62)),
+        max((candidates.priority[at] for at in victims), default=-(1 << 62)),
+        len(victims),
+        sum([candidates.lost[at] for at in victims]),
+        tuple(sorted([candidates.attempts[at] for at in victims])),
     )
 
 

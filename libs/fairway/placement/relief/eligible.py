@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairway.placement.engine.change_log import Numbers
-from fairway.placement.relief.holdings import CandidateColumns
+from fairway.placement.relief.candidate_columns import CandidateColumns
 from fairway.placement.relief.reclaim import Reclaimable
 from fairway.placement.relief.room.shape_room import Mask
 from fairway.placement.verdicts.table import VerdictTable

@@ -1,7 +1,5 @@
 """The quota that is short, and what each candidate gives back of it."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from fairway.placement.engine.change_log import Numbers
@@ -17,12 +15,14 @@ class QuotaShort:
         needs = {key: amount for key, amount in asked.short.items() if amount > 0}
         self.keys = tuple(sorted(needs))
         self.short = [needs[key] for key in self.keys]
-        self.gives = np.zeros((len(asked.candidates), len(self.keys)), np.int64)
+        candidates = asked.candidates
+        self.gives = np.zeros((len(candidates.attempts), len(self.keys)), np.int64)
+        path = np.array(candidates.path, np.int64)
         for at, key in enumerate(self.keys):
             node, _, resource = key.rpartition("|")
-            within = [node in path for path in asked.paths]
-            gives = [_given(within, one.path, one.charge.get(resource, 0)) for one in asked.candidates]
-            self.gives[:, at] = gives
+            within = np.array([*[node in path for path in asked.paths], False], np.bool_)  # the last: it has no path
+            if resource in candidates.charge:
+                self.gives[:, at] = np.where(within[path], np.array(candidates.charge[resource], np.int64), 0)
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -32,10 +32,6 @@ class QuotaShort:
         """What is still short of each if all of these went."""
         given: Numbers = self.gives[may].sum(axis=0)
         return [max(0, short - back) for short, back in zip(self.short, given.tolist(), strict=True)]
-
-
-def _given(within: Sequence[bool], path: int, charge: int) -> int:
-    return charge if 0 <= path < len(within) and within[path] else 0
 
 
 class QuotaGiven:

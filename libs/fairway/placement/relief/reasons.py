@@ -10,7 +10,7 @@ from fairway.wire.reasons import Code, Reason
 
 def lacks_quota(case: Case, may: Mask) -> NoRelief:
     """Also if all of these went."""
-    looked = len(case.asked.candidates)
+    looked = len(case.columns.slot)
     lacking = []
     for key, left in zip(case.quota.keys, case.quota.left(may), strict=True):
         node, _, resource = key.rpartition("|")
@@ -24,7 +24,7 @@ def lacks_quota(case: Case, may: Mask) -> NoRelief:
 
 
 def lacks_room(case: Case, slot: int, missing: int) -> NoRelief:
-    looked = len(case.asked.candidates)
+    looked = len(case.columns.slot)
     asks = words(case.gang.demand)
     if slot < 0:
         text = f"needs {asks}; no cluster that could hold it may be asked now ({looked} candidates)"

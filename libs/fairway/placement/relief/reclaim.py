@@ -22,7 +22,7 @@ class Reclaimable:
         self.resources = tuple([name for name in lacks if name in asked.reclaimable])
         self.over = [[one.over.get(name, 0) for name in self.resources] for one in asked.lenders]
         self.chains = [_chain(asked, lender) for lender in range(len(asked.lenders))]
-        self.amounts = np.zeros((len(asked.candidates), len(self.resources)), np.int64)
+        self.amounts = np.zeros((len(asked.candidates.attempts), len(self.resources)), np.int64)
         for at, name in enumerate(self.resources):
             self.amounts[:, at] = _amounts(asked, name, holdings, columns)
 
@@ -46,14 +46,12 @@ def _chain(asked: Relieve, lender: int) -> list[int]:
 
 def _amounts(asked: Relieve, name: str, holdings: HeldAmounts, columns: dict[str, int]) -> Numbers:
     """What each candidate has of it: by its charge, or else by what it holds."""
-    held = np.zeros(len(asked.candidates), np.int64)
+    if name in asked.candidates.charge:
+        return np.array(asked.candidates.charge[name], np.int64)
+    held = np.zeros(len(asked.candidates.attempts), np.int64)
     if name in columns:
         np.add.at(held, holdings.who, holdings.amounts[columns[name]])
-    charges = [one.charge for one in asked.candidates]
-    if not any(charges):
-        return held
-    charge = np.array([one.get(name, 0) if one else -1 for one in charges], np.int64)
-    return np.where(charge >= 0, charge, held)
+    return held
 
 
 class _Gone(NamedTuple):

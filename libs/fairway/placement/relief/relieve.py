@@ -54,7 +54,7 @@ def relieve(
 def _for_quota(allowed: Allowed, cluster: str, slots: tuple[Slot, ...]) -> Relief | NoRelief:
     """There is room."""
     case = allowed.case
-    looked = len(case.asked.candidates)
+    looked = len(case.columns.slot)
     if not case.quota.keys:
         return Relief(cluster, slots, (), looked)
     for may in steps(case.columns, allowed.for_quota, lambda may: not any(case.quota.left(may))):
@@ -91,4 +91,4 @@ def _in_cluster(allowed: Allowed, permitted: Permitted, slot: int) -> tuple[Cost
         return None
     trial.without(chosen)
     slots = slots_in(case, permitted.shapes, slot, room)
-    return cost(candidates, chosen), name, Relief(name, slots, named(case, trial.quota, chosen), len(candidates))
+    return cost(candidates, chosen), name, Relief(name, slots, named(case, trial.quota, chosen), len(case.columns.slot))

@@ -10,7 +10,7 @@ from itertools import islice, permutations
 
 from fairway.placement.relief.cost import Cost, cost
 from fairway.placement.relief.trial import Trial
-from fairway.wire.preemption.evictions import Candidate
+from fairway.wire.preemption.evictions import Candidates
 
 # With so many members or fewer, one that stays after the other from all of them is tried, too.
 _FEW = 64
@@ -20,7 +20,7 @@ _MOST_SETS = 2_000
 _MOST_TURNS = 6
 
 
-def victims(trial: Trial, members: Sequence[int], candidates: Sequence[Candidate]) -> list[int] | None:
+def victims(trial: Trial, members: Sequence[int], candidates: Candidates) -> list[int] | None:
     """Who has to go, in an order in which they may, or None where nothing was found; who was gone last still is."""
     starts: list[Callable[[], bool]] = [lambda: _those_that_give_most(trial, members, candidates)]
     if len(members) <= _FEW:
@@ -35,7 +35,7 @@ def victims(trial: Trial, members: Sequence[int], candidates: Sequence[Candidate
     return found
 
 
-def _cheapest(trial: Trial, starts: Iterable[Callable[[], bool]], candidates: Sequence[Candidate]) -> list[int] | None:
+def _cheapest(trial: Trial, starts: Iterable[Callable[[], bool]], candidates: Candidates) -> list[int] | None:
     found: dict[Cost, list[int]] = {}
     for start in starts:
         trial.clear()
@@ -45,13 +45,13 @@ def _cheapest(trial: Trial, starts: Iterable[Callable[[], bool]], candidates: Se
     return found[min(found)] if found else None
 
 
-def _those_that_give_most(trial: Trial, members: Sequence[int], candidates: Sequence[Candidate]) -> bool:
+def _those_that_give_most(trial: Trial, members: Sequence[int], candidates: Candidates) -> bool:
     """What one gives changes as others go: it is counted anew for who holds some of the same nodes, and for whoever is
     next."""
 
     def entry(one: int) -> tuple[int, int, int, int]:
         needed, given = trial.share(one)
-        return -needed, candidates[one].lost, -given, one
+        return -needed, candidates.lost[one], -given, one
 
     heap = [entry(one) for one in members]
     heapify(heap)
@@ -99,7 +99,7 @@ def _any_set(trial: Trial, members: Sequence[int]) -> bool:
     return tried(0)
 
 
-def _let_stay(trial: Trial, candidates: Sequence[Candidate]) -> None:
+def _let_stay(trial: Trial, candidates: Candidates) -> None:
     """From the dearest to the cheapest; of equals, those first that give least."""
     changed = True
     while changed:
@@ -112,6 +112,5 @@ def _let_stay(trial: Trial, candidates: Sequence[Candidate]) -> None:
                 trial.go(one)
 
 
-def _dearness(trial: Trial, candidates: Sequence[Candidate], one: int) -> tuple[int, int, int, int, int]:
-    candidate = candidates[one]
-    return -candidate.level, -candidate.priority, trial.loss(one), -candidate.lost, -one
+def _dearness(trial: Trial, candidates: Candidates, one: int) -> tuple[int, int, int, int, int]:
+    return -candidates.level[one], -candidates.priority[one], trial.loss(one), -candidates.lost[one], -one

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct
 
-from fairway.audit.evictions.claims import claim_id
+from fairway.domain.events import claim_id
 from fairway.wire import jobs as wire
 from fairway.wire.preemption.evictions import Evict
 

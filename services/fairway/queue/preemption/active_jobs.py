@@ -6,7 +6,7 @@ Made from rows alone, like the waiting jobs: a job is put as its row says.
 from collections.abc import Iterable, Iterator
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from sortedcontainers import SortedList
 
 from fairway.domain.job import STARTED, Job, State
@@ -26,7 +26,8 @@ _EVICTED = (Code.RECLAIMED, Code.PREEMPTED)
 class Active(Struct, frozen=True):
     """An active job as evictions see it: its leaf's `path`, and of its attempt where it is (`cluster`, empty: nowhere
     yet) and since when. `fixed`: it is never evicted; `leaving`: this attempt is on its way out. `evicted` is how often
-    it had to go for higher priority, `evictions` how often in all; `claim` is open."""
+    it had to go for higher priority, `evictions` how often in all; `claim` is open. What leaves goes for the claim
+    `leaves_for`, by its id, if for any."""
 
     job: ActiveJob
     path: tuple[str, ...]
@@ -39,6 +40,7 @@ class Active(Struct, frozen=True):
     evicted: int = 0
     claim: Claim | None = None
     evictions: int = 0
+    leaves_for: str = ""
 
 
 def active_of(job: Job, known: Resources | None = None) -> Active | None:
@@ -65,7 +67,8 @@ def _active_of(job: Job, known: Resources | None) -> Active | None:
         if leaving is None or (leaving.cluster, leaving.number) != (job.removing, job.recalled):
             return Active(found, job.leaf, waits, fixed, claim=job.open_claim)
         place = (leaving.cluster, leaving.number, leaving.started_at)
-        return Active(found, job.leaf, waits, fixed, *place, leaving=True, claim=job.open_claim)
+        claim = job.open_claim
+        return Active(found, job.leaf, waits, fixed, *place, leaving=True, claim=claim, leaves_for=leaving.claim)
     if job.state not in _EVICTABLE or job.removing or job.cancelling or job.held or not job.attempts:
         return Active(found, job.leaf, waits, fixed)
     evicted = sum(one.why is not None and one.why.code is Code.PREEMPTED for one in job.attempts)
@@ -73,11 +76,30 @@ def _active_of(job: Job, known: Resources | None) -> Active | None:
     return Active(found, job.leaf, waits, fixed, job.cluster, job.attempt, newest.started_at, evicted=evicted)
 
 
+class ActiveCharges(Struct):
+    """By quota key: what jobs use that are never evicted (`fixed`), and what open claims keep (`claimed`)."""
+
+    fixed: dict[str, int] = field(default_factory=dict)
+    claimed: dict[str, int] = field(default_factory=dict)
+
+    def count(self, one: Active, sign: int) -> None:
+        for kept, counts in ((self.fixed, one.fixed and not one.waits), (self.claimed, one.claim is not None)):
+            for key, amount in keys_of(one) if counts else ():
+                kept[key] = kept.get(key, 0) + sign * amount
+
+
+def keys_of(one: Active) -> Iterator[tuple[str, int]]:
+    """What the job takes of the quota, by quota key."""
+    for node in one.path:
+        for resource, amount in one.job.asks.items():
+            yield quota_key(node, resource), amount
+
+
 class ActiveJobs:
     """By leaf: who has an attempt in a cluster (`placed`: the lowest priority first, of one the newest), and who waits
     (`waiting`). `claims` are jobs whose claim is open, `ready` those of them whose room is free, `leaving` those whose
-    last attempt is on its way out, and `fixed` is what jobs use that are never evicted, by quota key. `evictions` are
-    those of jobs that were ever evicted, `until` is when open claims end, also of jobs that are held or never fit."""
+    last attempt is on its way out, and for which claim. `evictions` are those of jobs that were ever evicted, `until`
+    is when open claims end, also of jobs that are held or never fit."""
 
     def __init__(self) -> None:
         self.entries: dict[str, Active] = {}
@@ -86,8 +108,8 @@ class ActiveJobs:
         self.waiting: dict[str, SortedList[Place]] = {}
         self.claims: dict[str, None] = {}
         self.ready: dict[str, None] = {}
-        self.leaving: dict[str, None] = {}
-        self.fixed: dict[str, int] = {}
+        self.leaving: dict[str, str] = {}
+        self.charges = ActiveCharges()
         self.evictions: dict[str, int] = {}
         self.until: dict[str, int] = {}
 
@@ -129,12 +151,12 @@ class ActiveJobs:
         if now.cluster:
             add_to(self.placed, now.job.leaf, _going(now))
         if now.leaving:
-            self.leaving[name] = None
+            self.leaving[name] = now.leaves_for
         if now.claim is not None:
             self.claims[name] = None
         if now.evictions:
             self.evictions[name] = now.evictions
-        self._fix(now, 1)
+        self.charges.count(now, 1)
 
     def drop(self, name: str) -> None:
         self.until.pop(name, None)
@@ -151,27 +173,16 @@ class ActiveJobs:
         if old.cluster:
             take_from(self.placed, old.job.leaf, _going(old))
         self.evictions.pop(name, None)
-        for names in (self.claims, self.ready, self.leaving):
+        self.leaving.pop(name, None)
+        for names in (self.claims, self.ready):
             names.pop(name, None)
-        self._fix(old, -1)
-
-    def _fix(self, one: Active, sign: int) -> None:
-        if one.fixed and not one.waits:
-            for key, amount in self._keys(one):
-                self.fixed[key] = self.fixed.get(key, 0) + sign * amount
-
-    @staticmethod
-    def _keys(one: Active) -> Iterator[tuple[str, int]]:
-        """What the job takes of the quota, by quota key."""
-        for node in one.path:
-            for resource, amount in one.job.asks.items():
-                yield quota_key(node, resource), amount
+        self.charges.count(old, -1)
 
     def charged(self, names: Iterable[str]) -> dict[str, int]:
         """What the open claims of these jobs keep of the quota, by quota key."""
         found: dict[str, int] = {}
         for name in names:
-            for key, amount in self._keys(self.entries[name]):
+            for key, amount in keys_of(self.entries[name]):
                 found[key] = found.get(key, 0) + amount
         return found
 

@@ -1,40 +1,40 @@
 """Whom a claim may evict, in the order in which they would rather go. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from fairway.domain.preemption.precedence import by_priority, lenders
-from fairway.domain.quota.charge import quota_key
-from fairway.domain.quota.node_terms import preemption_terms, weight
+from fairway.domain.preemption.precedence import by_priority
+from fairway.domain.quota.node_terms import preemption_terms
 from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
 from fairway.domain.resources import Resources
 from fairway.queue.preemption.active_jobs import Active, ActiveJobs
 from fairway.queue.preemption.counted_usage import party
+from fairway.queue.preemption.lending_leaves import MILLION, LendingLeaves
 from fairway.queue.standing import Standings
 from fairway.wire.preemption.claims import Cause
-from fairway.wire.preemption.evictions import Candidate, Lender
+from fairway.wire.preemption.evictions import Candidates, Lender
 
 MOST_CANDIDATES = 4_096
 # A level below all others: an attempt that leaves already, whose room is nobody's work.
 LEAVING = -1
-_MILLION = 1_000_000
-# What is lost: thousandths of the fleet that its leaf has not borrowed, and below them the work.
+_LEAVING_PRIORITY = -(2**31)
+# What is lost: the work, up to the next power of two, and below it the thousandths of the fleet that its leaf has not
+# borrowed. The other way round a day of work went where an hour of a leaf that had borrowed less would have done. Sums
+# over all candidates stay below 2**63. Who has run for less than ten minutes loses as little as any other.
 _ALL = 1_000
-_MOST_WORK = 10**12
+_MOST_WORK = (1 << 39) - 1
+_LITTLE_S = 600
+_Named = TypeVar("_Named", str, tuple[str, ...])
 
 
-class Candidates(Struct):
+class ClaimCandidates(NamedTuple):
     """What a claim's command says of others. `paths` and `lenders` are named by their place in them."""
 
-    found: list[Candidate] = field(default_factory=list)
-    lenders: list[Lender] = field(default_factory=list)
-    paths: list[tuple[str, ...]] = field(default_factory=list)
-
-    @property
-    def full(self) -> bool:
-        return len(self.found) >= MOST_CANDIDATES
+    found: Candidates
+    lenders: tuple[Lender, ...]
+    paths: tuple[tuple[str, ...], ...]
 
 
 class Claimant(Struct, frozen=True):
@@ -47,18 +47,16 @@ class Claimant(Struct, frozen=True):
     reclaimable: tuple[str, ...] = ()
 
 
-def candidates(stands: Standings, mine: Claimant, with_charge: bool) -> Candidates:
-    """`with_charge`: quota is short, so that it counts what each gives back."""
-    building = _Building(stands, mine, with_charge)
-    for one in building.leaving():
-        building.add(one, -1)
-    if Cause.PREEMPTION in mine.causes:
-        for one in lower(stands, mine.entry, mine.path, mine.level):
-            building.add(one, -1)
-    if Cause.RECLAIM in mine.causes:
-        for one, lender in building.borrowers():
-            building.add(one, lender)
-    return building.made
+def candidates(
+    stands: Standings, mine: Claimant, short: Mapping[str, int], lending: LendingLeaves, most: int = MOST_CANDIDATES
+) -> ClaimCandidates:
+    """`most` of them. `short` of quota, by its keys: where any is, it counts what each gives back."""
+    building = _Building(stands, mine, short, lending)
+    for one, lender in building.in_order():
+        building.add(one, lender)
+        if building.count >= most:
+            break
+    return building.made()
 
 
 def lower(stands: Standings, mine: Active, path: Sequence[QuotaNode], level: int) -> Iterator[Active]:
@@ -66,6 +64,8 @@ def lower(stands: Standings, mine: Active, path: Sequence[QuotaNode], level: int
     active = stands.active
     own = party(active, mine, path)
     for leaf in leaves_of(stands, path, own.domain):
+        if active.placed[leaf][0][0] >= own.priority:
+            continue
         terms = preemption_terms(tuple(stands.nodes(active.entries[active.placed[leaf][0][-1]].path)))
         for priority, _, name in active.placed[leaf]:
             one = active.entries[name]
@@ -86,17 +86,17 @@ def leaves_of(stands: Standings, path: Sequence[QuotaNode], domain: str | None) 
     if path and domain == path[-1].path:  # nearly always it is one of itself
         return [domain] if domain in placed else []
     inside = f"{domain}/"
-    return [leaf for leaf in sorted(placed) if not domain or leaf == domain or leaf.startswith(inside)]
+    return sorted(leaf for leaf in placed if not domain or leaf == domain or leaf.startswith(inside))
 
 
 class _Building:
-    def __init__(self, stands: Standings, mine: Claimant, with_charge: bool) -> None:
-        self.made = Candidates()
+    def __init__(self, stands: Standings, mine: Claimant, short: Mapping[str, int], lending: LendingLeaves) -> None:
         self._stands = stands
+        self._lending = lending
         self._mine = mine
-        self._with_charge = with_charge
-        self._named: set[str] = {mine.entry.job.id}
-        self._path_at: dict[tuple[str, ...], int] = {}
+        self._charged = {*mine.reclaimable, *(key.rpartition("|")[2] for key in short)} if short else set()
+        self._found: dict[str, tuple[Active, int]] = {}
+        self._lenders: list[Lender] = []
         self._lender_at: dict[str, int] = {}
         self._borrowed_of: dict[int, int] = {-1: 0}
 
@@ -104,90 +104,85 @@ class _Building:
     def _active(self) -> ActiveJobs:
         return self._stands.active
 
+    @property
+    def count(self) -> int:
+        return len(self._found)
+
     def add(self, one: Active, lender: int) -> None:
-        if self.made.full or one.job.id in self._named:
-            return
-        self._named.add(one.job.id)
-        level = LEAVING if one.leaving else self._active.levels.level(one.job.id)
-        charge = {} if one.leaving or not self._with_charge else one.job.asks
-        self.made.found.append(
-            Candidate(
-                job=one.job.id,
-                attempt=one.attempt,
-                cluster=one.cluster,
-                level=level,
-                priority=one.job.priority if not one.leaving else -(2**31),
-                lender=lender,
-                lost=0 if one.leaving else self._lost(one, lender),
-                charge=charge,
-                path=self._path(one) if charge else -1,
-            )
+        if one.job.id != self._mine.entry.job.id:
+            self._found.setdefault(one.job.id, (one, lender))
+
+    def in_order(self) -> Iterator[tuple[Active, int]]:
+        """Those on their way out, who are nobody's loss, then those who go by priority, then those who borrow."""
+        mine = self._mine
+        for name in self._active.leaving:
+            yield self._active.entries[name], -1
+        if Cause.PREEMPTION in mine.causes:
+            for one in lower(self._stands, mine.entry, mine.path, mine.level):
+                yield one, -1
+        if Cause.RECLAIM in mine.causes:
+            yield from self._borrowers()
+
+    def made(self) -> ClaimCandidates:
+        levels = self._active.levels
+        found = self._found.values()
+        whom = [one for one, _ in found]
+        clusters = _places(one.cluster for one in whom)
+        paths = _places(one.path for one in whom if self._charged and not one.leaving)
+        columns = Candidates(
+            attempts=tuple([f"{one.job.id}/{one.attempt}" for one in whom]),
+            clusters=tuple(clusters),
+            cluster=tuple([clusters[one.cluster] for one in whom]),
+            level=tuple([LEAVING if one.leaving else levels.level(one.job.id) for one in whom]),
+            priority=tuple([_LEAVING_PRIORITY if one.leaving else one.job.priority for one in whom]),
+            lender=tuple([lender for _, lender in found]),
+            lost=tuple([0 if one.leaving else self._lost(one, lender) for one, lender in found]),
+            path=tuple([-1 if one.leaving else paths[one.path] for one in whom]) if self._charged else (),
+            charge={
+                name: tuple([0 if one.leaving else one.job.asks.get(name, 0) for one in whom])
+                for name in sorted(self._charged)
+            },
         )
+        return ClaimCandidates(columns, tuple(self._lenders), tuple(paths))
 
-    def leaving(self) -> Iterator[Active]:
-        """Attempts on their way out: what they have is free in a moment, without anybody's loss."""
-        return (self._active.entries[name] for name in self._active.leaving)
-
-    def borrowers(self) -> Iterator[tuple[Active, int]]:
+    def _borrowers(self) -> Iterator[tuple[Active, int]]:
         """Who is on what its leaf has borrowed: the leaf most over its min first, in it the lowest priority, then the
         newest."""
         active = self._active
-        own = tuple(node.path for node in self._mine.path)
-        found = []
-        for leaf in active.placed:
-            path = self._stands.nodes(active.entries[active.placed[leaf][0][-1]].path)
-            nodes = lenders(own, tuple(node.path for node in path))
-            below = path[len(path) - len(nodes) :]
-            if nodes and path[-1].path == leaf and all(self._over(node) for node in below):
-                found.append((-self._borrowed(path[-1]), leaf, below))
-        for borrowed, leaf, below in sorted(found, key=lambda one: one[:2]):
-            lender = self._lender(below)
-            self._borrowed_of[lender] = -borrowed * _ALL // _MILLION
-            for _, _, name in islice(active.placed[leaf], MOST_CANDIDATES):
+        for leaf in self._lending.of(tuple(node.path for node in self._mine.path), self._mine.reclaimable):
+            lender = self._lender(leaf.below)
+            self._borrowed_of[lender] = leaf.borrowed * _ALL // MILLION
+            for _, _, name in active.placed[leaf.below[-1].path]:
                 one = active.entries[name]
                 if not one.leaving and not one.fixed and active.levels.level(name) < self._mine.level:
                     yield one, lender
-
-    def _over(self, node: QuotaNode) -> dict[str, int]:
-        """By how much the node is over its min, of what may be asked back; only where it is."""
-        usage = self._stands.usage
-        over = {
-            name: usage.get(quota_key(node.path, name), 0) - node.min.get(name, 0) for name in self._mine.reclaimable
-        }
-        return {name: amount for name, amount in over.items() if amount > 0}
-
-    def _borrowed(self, leaf: QuotaNode) -> int:
-        """How much it has borrowed by its weight, in millionths of the whole fleet."""
-        whole = self._stands.view.tree
-        total = whole.min if whole is not None else {}
-        shares = [amount * _MILLION // max(1, total.get(name, amount)) for name, amount in self._over(leaf).items()]
-        return max(shares, default=0) // max(1, weight(leaf))
 
     def _lender(self, below: Sequence[QuotaNode]) -> int:
         """The place of the last of these nodes among the lenders; each names the one above it."""
         above = -1
         for node in below:
             if node.path not in self._lender_at:
-                self._lender_at[node.path] = len(self.made.lenders)
-                self.made.lenders.append(Lender(node.path, above, self._over(node)))
+                self._lender_at[node.path] = len(self._lenders)
+                over = self._lending.over(node, self._mine.reclaimable)
+                least = {name: node.min.get(name, 0) for name in over}
+                self._lenders.append(Lender(node.path, above, over, least))
             above = self._lender_at[node.path]
         return above
 
-    def _path(self, one: Active) -> int:
-        if one.path not in self._path_at:
-            self._path_at[one.path] = len(self.made.paths)
-            self.made.paths.append(one.path)
-        return self._path_at[one.path]
-
     def _lost(self, one: Active, lender: int) -> int:
         whole = self._stands.view.tree
-        seconds = (self._stands.now - one.since) // 1_000
+        seconds = max(_LITTLE_S, (self._stands.now - one.since) // 1_000)
         work = seconds * largest_share(one.job.asks, whole.max if whole else {})
-        spared = max(0, _ALL - self._borrowed_of[lender])
-        return spared * _MOST_WORK + min(work, _MOST_WORK - 1)
+        spared = min(_ALL - 1, max(0, _ALL - self._borrowed_of[lender]))
+        return (1 << min(work, _MOST_WORK).bit_length()) * _ALL + spared
 
 
 def largest_share(asks: Resources, total: Mapping[str, int]) -> int:
     """Of what is asked for in the whole, in millionths; 1 at least, and where the whole is not known."""
-    shares = [amount * _MILLION // total[name] for name, amount in asks.items() if total.get(name) and name != MAX_JOBS]
+    shares = [amount * MILLION // total[name] for name, amount in asks.items() if total.get(name) and name != MAX_JOBS]
     return max(1, max(shares, default=1))
+
+
+def _places(names: Iterable[_Named]) -> dict[_Named, int]:
+    """Each once, in the order in which they come, and where that is."""
+    return {name: at for at, name in enumerate(dict.fromkeys(names))}

@@ -4,46 +4,146 @@ A waiting job claims when others would give way to it and it was patient. From t
 kept for it, and the scheduler is asked whom to evict, and where.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from fairway.domain.decision import Say, Step
 from fairway.domain.events import message_id
-from fairway.domain.preemption.claim import ANSWER_MS, again_at, within_min
-from fairway.domain.preemption.levels import GUARANTEED, SPARE
+from fairway.domain.preemption.claim import ANSWER_MS
+from fairway.domain.preemption.open_claim import came_to_nothing
 from fairway.domain.quota.charge import charge, quota_key
-from fairway.domain.quota.node_terms import preemption_terms
+from fairway.domain.quota.node_terms import max_graces, preemption_terms
 from fairway.domain.quota.tree import QuotaNode
-from fairway.queue.order import QueueOrder, withdraw
-from fairway.queue.preemption.candidates import Candidates, Claimant, candidates, leaves_of, lower
-from fairway.queue.view import SERVICE
+from fairway.domain.resources import Resources, add
+from fairway.queue.order import QueueOrder
+from fairway.queue.preemption.candidates import MOST_CANDIDATES, ClaimCandidates, candidates, leaves_of
+from fairway.queue.preemption.claim_terms import ClaimWish, enough, kind_of, told, wish_of, with_reclaim
+from fairway.queue.preemption.lending_leaves import LendingLeaves
+from fairway.queue.view import PATIENCE_EVERY_MS, SERVICE
 from fairway.queue.waiting.waiting_job import QUOTA, ROOM, WaitingJob
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
-from fairway.wire.preemption.claims import Cause
 from fairway.wire.preemption.evictions import Relieve
 from fairway.wire.reasons import Code, Reason
 
 # So many claims wait for the scheduler's answer at most.
-_UNANSWERED = 32
-# Of one leaf so many of those that stand first are looked at: who is behind them claims when they have gone.
+_UNANSWERED = 64
+# Of one leaf so many of those that stand first and have no claim are looked at: who is behind them claims when they
+# have gone.
 _LOOKS = 32
+# A first claim of a job of few pods names so many candidates, which is nearly always enough; another one names all.
+_FIRST_CANDIDATES = 512
+_FEW_PODS = 8
+# One look names so many and looks at so many jobs at most: some tens of milliseconds of the queue's time. The next one
+# begins so many leaves further on.
+_MOST_NAMED = 8 * MOST_CANDIDATES
+_MOST_LOOKS = 2_048
+_FURTHER = 32
 
 
 def claim_room(turn: QueueOrder) -> None:
     """Ends the claims that have taken too long, and begins those whose time has come."""
-    free = _UNANSWERED
     for name in [name for name, until in turn.active.until.items() if turn.now >= until]:
         _expire(turn, name)
-    for name in turn.active.claims:
-        claim = turn.active.entries[name].claim
-        free -= claim is not None and not claim.cluster
-    for leaf in sorted(turn.active.waiting) if free > 0 else ():
-        for entry in _first_in(turn, leaf):
-            free -= _claim(turn, entry)
-            if free <= 0:
+    looking = _Look(turn)
+    leaves = sorted(turn.active.waiting)
+    first = turn.now // PATIENCE_EVERY_MS * _FURTHER % len(leaves) if len(leaves) > _FURTHER else 0
+    for leaf in (*leaves[first:], *leaves[:first]):
+        if looking.over:
+            return
+        looking.at(leaf)
+
+
+class _Look:
+    """Of one moment: how many more claims may begin, and what was found of leaves and of jobs, each kind of them looked
+    into once. `_expected` is what claims that have no answer yet will get back of the quota, by its keys: they count as
+    charged, and who comes after them needs no victims for what is theirs."""
+
+    def __init__(self, turn: QueueOrder) -> None:
+        self._turn = turn
+        self._lending = LendingLeaves(turn)
+        self._lowest: dict[str, int | None] = {}
+        self._in_vain: set[object] = set()
+        self._named = self._looks = 0
+        self._expected: Resources = {}
+        self._closed: set[str] = set()
+        self._open = Counter(turn.active.entries[name].job.leaf for name in turn.active.claims)
+        self._free = _UNANSWERED
+        for name in turn.active.claims:
+            one = turn.active.entries[name]
+            if one.claim is not None and not one.claim.cluster:
+                self._free -= 1
+                self._expected = add(self._expected, one.claim.short)
+                self._closed.add(preemption_terms(tuple(turn.nodes(one.path))).domain)
+
+    @property
+    def over(self) -> bool:
+        return self._free <= 0 or self._named >= _MOST_NAMED or self._looks >= _MOST_LOOKS
+
+    def at(self, leaf: str) -> None:
+        """Those that stand first in a leaf claim, as far as they may; where nobody waits for an answer."""
+        turn = self._turn
+        active = turn.active
+        first = active.entries[active.waiting[leaf][0][-1]]
+        path = turn.nodes(first.path)
+        if preemption_terms(tuple(path)).domain in self._closed:
+            return
+        if not _guarantees(turn, path) and not self._outranks(path, first.job.priority):
+            return
+        for place in [*active.waiting[leaf].islice(0, _LOOKS + self._open[leaf])]:
+            self._looks += 1
+            entry = turn.view.queued.entries.get(place[-1])
+            if entry is None or not _may(turn, entry):
+                continue
+            made = self._claim(entry)
+            if self.over or (made is not None and _leaves_over(turn, made, entry)):
                 return
+
+    def _outranks(self, path: Sequence[QuotaNode], priority: int) -> bool:
+        """Whether anybody in its domain runs with less priority."""
+        terms = preemption_terms(tuple(path))
+        if not terms.by_priority:
+            return False
+        if terms.domain not in self._lowest:
+            placed = self._turn.active.placed
+            leaves = leaves_of(self._turn, path, terms.domain)
+            self._lowest[terms.domain] = min((placed[leaf][0][0] for leaf in leaves), default=None)
+        lowest = self._lowest[terms.domain]
+        return lowest is not None and lowest < priority
+
+    def _claim(self, entry: WaitingJob) -> ClaimCandidates | None:
+        """Whom it may have, if it claims now. Of jobs that are alike one is looked into, where that is in vain."""
+        turn = self._turn
+        kind = kind_of(turn, entry)
+        wish = wish_of(turn, entry, self._expected) if kind not in self._in_vain else None
+        made = self._found(entry, wish) if wish is not None else None
+        if wish is None or made is None:
+            self._in_vain.add(kind)
+            return None
+        self._free -= 1
+        self._expected = add(self._expected, wish.short)
+        turn.count(charge(wish.mine.path, entry.request))
+        return made
+
+    def _found(self, entry: WaitingJob, wish: ClaimWish) -> ClaimCandidates | None:
+        """And says so. Who has claimed in vain before, or needs much, names all whom he may have."""
+        turn = self._turn
+        few = entry.job.claim is None and entry.spec.workload.pods <= _FEW_PODS
+        most = _FIRST_CANDIDATES if few else MOST_CANDIDATES
+        needed = wish.short
+        made = candidates(turn, wish.mine, wish.all, self._lending, most)
+        in_vain = told(entry) is Code.NO_VICTIMS or not enough(made, needed)
+        if wish.beyond and in_vain and enough(made, wish.beyond):
+            wish = replace(wish, mine=with_reclaim(turn, entry, wish.mine))
+            needed = wish.all
+            made = candidates(turn, wish.mine, needed, self._lending, most)
+        self._named += len(made.found.attempts)
+        if not made.found.attempts or not enough(made, needed):
+            return None
+        _say(turn, entry, wish, replace(_question(turn, entry, wish, made), short=needed))
+        return made
 
 
 def _expire(turn: QueueOrder, name: str) -> None:
@@ -51,35 +151,15 @@ def _expire(turn: QueueOrder, name: str) -> None:
     assert job.claim is not None, "it is open"
     what = f"room in {job.claim.cluster} that is kept for it" if job.claim.cluster else "an answer of the scheduler"
     why = Reason(Code.CLAIM_EXPIRED, f"{what} did not come in time", remedy="see what still runs there")
-    turn.steps.append(withdraw(turn.teller(job), why, again_at(job.claim.number, turn.now)).step())
+    turn.steps.append(came_to_nothing(turn.teller(job), why, turn.now).step())
 
 
-def _first_in(turn: QueueOrder, leaf: str) -> Iterator[WaitingJob]:
-    """Of those that stand first in a leaf, whoever may claim."""
-    active = turn.active
-    first = active.entries[active.waiting[leaf][0][-1]]
-    path = turn.nodes(first.path)
-    if not _guarantees(turn, path) and not _outranks(turn, path, first.job.priority):
-        return
-    for place in [*active.waiting[leaf].islice(0, _LOOKS)]:
-        entry = turn.view.queued.entries.get(place[-1])
-        if entry is not None and _may(turn, entry):
-            yield entry
-
-
-def _guarantees(turn: QueueOrder, path: list[QuotaNode]) -> bool:
+def _guarantees(turn: QueueOrder, path: Sequence[QuotaNode]) -> bool:
     """Whether any node has not all of its min in use."""
     usage = turn.usage
     return any(
         usage.get(quota_key(node.path, name), 0) < least for node in path[1:] for name, least in node.min.items()
     )
-
-
-def _outranks(turn: QueueOrder, path: list[QuotaNode], priority: int) -> bool:
-    """Whether anybody in its domain runs with less priority."""
-    terms = preemption_terms(tuple(path))
-    placed = turn.active.placed
-    return terms.by_priority and any(placed[leaf][0][0] < priority for leaf in leaves_of(turn, path, terms.domain))
 
 
 def _may(turn: QueueOrder, entry: WaitingJob) -> bool:
@@ -90,93 +170,45 @@ def _may(turn: QueueOrder, entry: WaitingJob) -> bool:
     return (claim is None or (not claim.open and turn.now >= claim.again)) and turn.leads(entry)
 
 
-def _claim(turn: QueueOrder, entry: WaitingJob) -> bool:
-    """Whether it claims now."""
-    mine = _claimant(turn, entry)
-    if not mine.causes or turn.short_of_min_now(entry) is not None:
-        return False
-    short = _short(turn, entry, mine)
-    made = candidates(turn, mine, bool(short))
-    if not made.found or not _enough(made, short):
-        return False
+def _leaves_over(turn: QueueOrder, made: ClaimCandidates, entry: WaitingJob) -> bool:
+    """Whether a victim may give back more than the job needs: then others of its leaf may go without anybody's leaving,
+    and claim once more is known of this one. Else each of them would have a victim of its own."""
+    names = [attempt.rpartition("/")[0] for attempt in made.found.attempts]
+    asks = [turn.active.entries[name].job.asks for name in names]
+    return any(amount > entry.request.get(name, 0) for one in asks for name, amount in one.items())
+
+
+def _say(turn: QueueOrder, entry: WaitingJob, wish: ClaimWish, asked: Relieve) -> None:
     job = entry.job
-    number = job.claim.number + 1 if job.claim is not None else 1
-    asked = _question(turn, entry, mine, made, number)
-    asked = replace(asked, short=short)
     guarantor = turn.active.levels.guarantor(job.id)
     teller = turn.teller(job).say(
         wire.Claimed,
-        claim=number,
-        causes=mine.causes,
-        level=mine.level,
+        claim=asked.claim,
+        causes=wish.mine.causes,
+        level=asked.level,
         guarantor=guarantor.path if guarantor else "",
         until=asked.until,
-        short=short,
+        short=wish.short,
     )
     step = teller.step()
-    name = message_id(SERVICE, turn.heard.id, job.id, "relieve", job.attempt, number)
+    name = message_id(SERVICE, turn.heard.id, job.id, "relieve", job.attempt, asked.claim)
     turn.steps.append(Step(step.writes, (*step.events, Say(name, subjects.relief("relieve"), asked))))
-    turn.count(charge(mine.path, entry.request))
-    return True
 
 
-def _question(turn: QueueOrder, entry: WaitingJob, mine: Claimant, made: Candidates, number: int) -> Relieve:
+def _question(turn: QueueOrder, entry: WaitingJob, wish: ClaimWish, made: ClaimCandidates) -> Relieve:
+    claim = entry.job.claim
     return Relieve(
         job=entry.job.id,
         tenant=entry.job.tenant,
         attempt=entry.job.attempt,
         at=turn.now,
         cause=turn.heard.id,
-        claim=number,
+        claim=claim.number + 1 if claim is not None else 1,
         until=turn.now + ANSWER_MS,
-        candidates=tuple(made.found),
-        lenders=tuple(made.lenders),
-        paths=tuple(made.paths),
-        reclaimable=mine.reclaimable,
-        causes=mine.causes,
-        level=mine.level,
+        candidates=made.found,
+        lenders=made.lenders,
+        paths=made.paths,
+        reclaimable=wish.mine.reclaimable,
+        level=wish.mine.level,
+        max_grace=max_graces(turn.view.tree),
     )
-
-
-def _claimant(turn: QueueOrder, entry: WaitingJob) -> Claimant:
-    """By which causes others may be evicted for it now."""
-    job = entry.job
-    active = turn.active
-    path = turn.path(job)
-    terms = preemption_terms(tuple(path))
-    guarantor = active.levels.guarantor(job.id)
-    level = GUARANTEED if guarantor is not None else SPARE
-    waited = turn.now - job.since
-    causes = []
-    reclaimable: tuple[str, ...] = ()
-    asks_back = guarantor is not None and within_min(guarantor, turn.counted(entry), entry.request)
-    if guarantor is not None and asks_back and waited >= terms.reclaim_after:
-        causes.append(Cause.RECLAIM)
-        reclaimable = tuple(sorted(name for name in guarantor.min if entry.request.get(name)))
-    mine = active.entries[job.id]
-    if waited >= terms.preempt_after and next(lower(turn, mine, path, level), None) is not None:
-        causes.append(Cause.PREEMPTION)
-    return Claimant(mine, path, level, tuple(causes), reclaimable)
-
-
-def _short(turn: QueueOrder, entry: WaitingJob, mine: Claimant) -> dict[str, int]:
-    """By quota key: what the job lacks below the maximum of each node."""
-    usage = turn.counted(entry)
-    found = {}
-    for node in mine.path:
-        for name, most in node.max.items():
-            key = quota_key(node.path, name)
-            lacking = usage.get(key, 0) + entry.request.get(name, 0) - most
-            if lacking > 0 and entry.request.get(name):
-                found[key] = lacking
-    return found
-
-
-def _enough(made: Candidates, short: Mapping[str, int]) -> bool:
-    """Whether all of them together would give back what of quota is lacking."""
-    for key, lacking in short.items():
-        node, _, name = key.rpartition("|")
-        given = sum(one.charge.get(name, 0) for one in made.found if one.path >= 0 and node in made.paths[one.path])
-        if given < lacking:
-            return False
-    return True

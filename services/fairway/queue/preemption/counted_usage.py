@@ -1,7 +1,8 @@
 """What counts as used for one job at the nodes of its path: beside what is charged, the room of open claims that it
 does not precede, and what lend limits keep back. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from fairway.domain.decision import Add
 from fairway.domain.preemption.precedence import Party, by_priority
@@ -11,6 +12,7 @@ from fairway.domain.quota.node_terms import preemption_terms
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources, add
 from fairway.queue.preemption.active_jobs import Active, ActiveJobs
+from fairway.queue.view import View
 
 
 def party(active: ActiveJobs, one: Active, path: Sequence[QuotaNode]) -> Party:
@@ -20,18 +22,29 @@ def party(active: ActiveJobs, one: Active, path: Sequence[QuotaNode]) -> Party:
     return Party(tuple(node.path for node in path), domain, one.job.priority, active.levels.level(one.job.id))
 
 
-class CountedUsage:
-    """Of one decision; `paths` gives the nodes of a leaf's path as the tree has them. `gone` is what jobs are charged
-    that go in it and are never evicted."""
+class Stands(Protocol):
+    """What of a decision's standing counts here: `nodes` of a leaf's path are as the tree has them."""
 
-    def __init__(self, active: ActiveJobs, paths: Callable[[tuple[str, ...]], Sequence[QuotaNode]]) -> None:
-        self._active = active
-        self._paths = paths
+    @property
+    def view(self) -> View: ...
+    @property
+    def active(self) -> ActiveJobs: ...
+    @property
+    def usage(self) -> Mapping[str, int]: ...
+    def nodes(self, leaf: Sequence[str]) -> Sequence[QuotaNode]: ...
+
+
+class CountedUsage:
+    """Of one decision. `gone` is what jobs are charged that go in it and are never evicted."""
+
+    def __init__(self, stands: Stands) -> None:
+        self._stands = stands
         self.gone: list[Add] = []
 
-    def at(self, path: Sequence[QuotaNode], usage: Mapping[str, int], asks: Resources, job: str) -> Mapping[str, int]:
-        """`usage` itself where nothing else counts; else what counts at the nodes of the path, of what is asked for."""
-        claimed = self._claimed(job) if self._active.claims else {}
+    def at(self, path: Sequence[QuotaNode], asks: Resources, job: str) -> Mapping[str, int]:
+        """Usage itself where nothing else counts; else what counts at the nodes of the path, of what is asked for."""
+        usage = self._stands.usage
+        claimed = self._claimed(job) if self._stands.view.claiming else {}
         kept = kept_back(path, usage, asks)
         if not claimed and not kept:
             return usage
@@ -40,25 +53,28 @@ class CountedUsage:
 
     def fixed(self, job: str) -> Mapping[str, int]:
         """What jobs use that are never evicted, with those of them that go in this decision, and those that claim."""
-        others = [name for name in self._active.claims if self._active.entries[name].fixed and name != job]
+        active = self._stands.active
+        others = [name for name in active.claims if active.entries[name].fixed and name != job]
         if not others and not self.gone:
-            return self._active.fixed
-        found = add(self._active.fixed, self._active.charged(others))
+            return active.charges.fixed
+        found = add(active.charges.fixed, active.charged(others))
         for one in self.gone:
             found[one.key] = found.get(one.key, 0) + one.amount
         return found
 
-    def _claimed(self, job: str) -> dict[str, int]:
+    def _claimed(self, job: str) -> Mapping[str, int]:
         """Of the claims of others, as far as the job does not precede whose they are."""
-        one = self._active.entries.get(job)
-        others = [name for name in self._active.claims if name != job and not self._precedes(one, name)]
-        return self._active.charged(others)
+        active = self._stands.active
+        one = active.entries.get(job)
+        spared = [name for name in active.claims if name == job or self._precedes(one, active.entries[name])]
+        if not spared:
+            return active.charges.claimed
+        return add(active.charges.claimed, active.charged(spared), -1)
 
-    def _precedes(self, one: Active | None, name: str) -> bool:
-        other = self._active.entries[name]
+    def _precedes(self, one: Active | None, other: Active) -> bool:
         if one is None or one.job.priority <= other.job.priority:
             return False
         return by_priority(self._party(one), self._party(other))
 
     def _party(self, one: Active) -> Party:
-        return party(self._active, one, self._paths(one.path))
+        return party(self._stands.active, one, self._stands.nodes(one.path))

@@ -6,6 +6,7 @@ from sortedcontainers import SortedList
 
 from fairway.domain.preemption.levels import GUARANTEED, SPARE, ActiveJob, Passed, in_order, own_share, within
 from fairway.domain.quota.tree import QuotaNode, leaf_named
+from fairway.domain.resources import Resources
 
 # The last is the id of a job.
 Place = tuple[int, int, str]
@@ -16,6 +17,7 @@ class KeptLevels:
         self._jobs: dict[str, ActiveJob] = {}
         self._in_leaf: dict[str, SortedList[Place]] = {}
         self._passed: dict[str, Passed] = {}
+        self._shares: dict[str, Resources] = {}
         self._tree: QuotaNode | None = None
 
     def add(self, job: ActiveJob, path: Sequence[str]) -> None:
@@ -38,23 +40,29 @@ class KeptLevels:
         if tree is not self._tree:
             self._tree = tree
             self._passed.clear()
+            self._shares.clear()
 
     def guarantor(self, name: str) -> QuotaNode | None:
         """The node in whose guaranteed share the job is; None: in none's."""
         job = self._jobs.get(name)
         path = leaf_named(self._tree, job.leaf) if job is not None and self._tree is not None else None
         for node in reversed(path or ()):
-            if own_share(node) and name in self._pass(node).taken:
+            if self._share(node) and name in self._pass(node).taken:
                 return node
         return None
 
     def level(self, name: str) -> int:
         return GUARANTEED if self.guarantor(name) is not None else SPARE
 
+    def _share(self, node: QuotaNode) -> Resources:
+        if node.path not in self._shares:
+            self._shares[node.path] = own_share(node)
+        return self._shares[node.path]
+
     def _pass(self, node: QuotaNode) -> Passed:
         known = self._passed.get(node.path)
         if known is None:
-            known = self._passed[node.path] = within(own_share(node), self._ordered(node))
+            known = self._passed[node.path] = within(self._share(node), self._ordered(node))
         return known
 
     def _ordered(self, node: QuotaNode) -> Iterator[ActiveJob]:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from fairway.domain.quota.tree import QuotaNode
+from fairway.lab.bench.evict.candidate_rows import in_rows
 from fairway.queue.decide import decide
 from fairway.queue.view import Patience
 from fairway.queue.waiting.waiting_job import for_room
@@ -24,11 +25,11 @@ TICK = told(Patience(at=NOW))
 
 def tree(mine: int = 16, theirs: int = 8, **attributes: str) -> QuotaNode:
     """Under a root of 24 GPUs, of which leaf a is guaranteed `mine` and leaf b `theirs`."""
-    leaves = tuple(
+    leaves = [
         QuotaNode(name, f"root/{name}", {GPU: least}, attributes=attributes)
-        for name, least in (("a", mine), ("b", theirs))
-    )
-    return QuotaNode("root", "root", {GPU: 24}, {GPU: 24}, children=leaves)
+        for name, least in zip("ab", (mine, theirs), strict=True)
+    ]
+    return QuotaNode("root", "root", {GPU: 24}, {GPU: 24}, children=tuple(leaves))
 
 
 def lent(count: int = 3, **more: Any) -> list[Life]:
@@ -68,9 +69,9 @@ def test_who_is_within_its_min_claims_what_others_have_borrowed() -> None:
     claimed, asked = said
     assert (claimed.causes, claimed.level, claimed.guarantor) == ((Cause.RECLAIM,), 2, "root/a")
     assert claimed.short == asked.short == {f"root|{GPU}": 8}
-    assert [one.job for one in asked.candidates] == ["b2", "b1"], "the newest first, and nobody within his min"
-    assert {one.charge[GPU] for one in asked.candidates} == {8}
-    assert [(one.path, one.above, one.over) for one in asked.lenders] == [("root/b", -1, {GPU: 16})]
+    assert [one.job for one in in_rows(asked)] == ["b2", "b1"], "the newest first, and nobody within his min"
+    assert {one.charge[GPU] for one in in_rows(asked)} == {8}
+    assert [(one.path, one.over, one.min) for one in asked.lenders] == [("root/b", {GPU: 16}, {GPU: 8})]
     assert asked.reclaimable == (GPU,)
 
 
@@ -106,15 +107,15 @@ def test_a_leaf_that_uses_its_min_asks_nothing_back() -> None:
 def test_a_job_that_is_never_evicted_is_no_candidate() -> None:
     fixed = held("b2", 2, leaf=THEIRS, evictable=False)
     asked = relieve(waiting("mine", why=quota("root")), *lent(2), fixed)
-    assert [one.job for one in asked.candidates] == ["b1"]
+    assert [one.job for one in in_rows(asked)] == ["b1"]
 
 
 def test_priority_claims_what_lower_ones_of_its_leaf_have_after_its_patience() -> None:
     mine = waiting("mine", why=quota("root"), priority=10)
     low = [held(f"a{number}", number, priority=number) for number in range(3)]
-    asked = relieve(mine, *low, tree=tree(mine=0, theirs=0))
-    assert asked.causes == (Cause.PREEMPTION,)
-    assert [(one.job, one.lender) for one in asked.candidates] == [("a0", -1), ("a1", -1), ("a2", -1)]
+    claimed, asked = ask(mine, *low, tree=tree(mine=0, theirs=0))
+    assert claimed.causes == (Cause.PREEMPTION,)
+    assert [(one.job, one.lender) for one in in_rows(asked)] == [("a0", -1), ("a1", -1), ("a2", -1)]
 
 
 SPARED = {
@@ -137,7 +138,7 @@ def test_who_has_run_for_less_than_the_least_time_is_spared_by_priority() -> Non
     others = [held("old", 0, priority=1), held("new", 0, priority=0)]
     late = held("late", 0, priority=0).then(wire.Dispatched, after=0, cluster="c1")
     asked = relieve(mine, *others, late, tree=tree(mine=0, theirs=0, **terms))
-    assert {one.job for one in asked.candidates} == {"old", "new", "late"}
+    assert {one.job for one in in_rows(asked)} == {"old", "new", "late"}
     assert ask(mine, *others, tree=tree(mine=0, theirs=0, **{"fairway.io/min-runtime": "24h"})) == []
 
 
@@ -238,9 +239,7 @@ UNMET = {
 
 @pytest.mark.parametrize("life", UNMET.values(), ids=list(UNMET))
 def test_a_claim_ends_in_time_also_when(life: Life) -> None:
-    late = NOW + 3_600 * S
-    view = of(life, tree=tree())
-    over, *_ = events(decide(view, told(Patience()), late))
+    over, *_ = events(decide(of(life, tree=tree()), told(Patience()), NOW + 3_600 * S))
     assert (over.verb, over.why.code) == ("unclaimed", Code.CLAIM_EXPIRED)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from fairway.domain.decision import Put
@@ -11,7 +12,7 @@ from fairway.reserver.decide import decide
 from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.preemption.claims import Cause
-from fairway.wire.preemption.evictions import Evict, Victim
+from fairway.wire.preemption.evictions import Borrowed, Evict, Victim
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.lives import GPU, T0, Life, S
 from tests.spec.builders.views import cluster, events, node, of, puts, told, verbs
@@ -41,7 +42,7 @@ def command(*victims: str, nodes: tuple[str, ...] = ("n1",), quota: tuple[str, .
     named = tuple(Victim(one, 1, "c1", Cause.RECLAIM, 0, 3, quota=one in quota) for one in victims)
     slots = tuple(Slot("Worker", name, 1) for name in nodes)
     head = {"job": "mine", "tenant": "team-a", "attempt": 1}
-    return Evict(**head, claim=claim, cluster="c1", slots=slots, victims=named, until=NOW + 30 * S, level=2, looked=4)
+    return Evict(**head, claim=claim, cluster="c1", slots=slots, victims=named, level=2, looked=4)
 
 
 def evict(message: Evict, *lives: Life, nodes: tuple[Any, ...], **info: Any) -> Any:
@@ -68,6 +69,14 @@ def test_first_the_room_is_kept_then_each_attempt_ends() -> None:
         3,
     )
     assert (back.job, back.attempt, back.enqueued_at) == ("v", 2, T0)
+
+
+def test_it_says_what_was_borrowed() -> None:
+    victim = Victim("v", 1, "c1", Cause.RECLAIM, borrowed=Borrowed("root/b", GPU, 40, 24))
+    message = msgspec.structs.replace(command(), victims=(victim,))
+    made = evict(message, mine(), held("v"), nodes=(on("n1", v=WHOLE),))
+    (said,) = [one for one in events(made) if one.verb == "evicted"]
+    assert said.why.text.endswith("; it was borrowed: root/b used 40 of its min of 24 nvidia.com/gpu")
 
 
 def test_an_attempt_ends_only_if_the_room_is_kept() -> None:

@@ -3,10 +3,11 @@
 from random import Random
 from typing import NamedTuple
 
+from fairway.lab.bench.evict.candidate_rows import CandidateRow, in_columns
 from fairway.placement.cluster import ClusterView
 from fairway.placement.fleet import Fleet
 from fairway.wire.capacity import ClusterInfo, Node
-from fairway.wire.preemption.evictions import Candidate, Lender, Relieve
+from fairway.wire.preemption.evictions import Lender, Relieve
 from fairway.wire.workload import PodSet, Workload
 
 _GPU = "nvidia.com/gpu"
@@ -41,7 +42,7 @@ class LentFleet:
         self._holds: dict[tuple[int, int], dict[str, dict[str, int]]] = {}
         self._nodes = nodes
         self._free = [[8] * nodes for _ in self._names]
-        self.candidates: list[Candidate] = []
+        self.candidates: list[CandidateRow] = []
 
     def fill(self, attempts: int, busy: int) -> None:
         """Attempts of one to eight GPUs a node, all of them candidates; fewer where these clusters are full before."""
@@ -73,12 +74,17 @@ class LentFleet:
     def fleet(self) -> Fleet:
         return Fleet(self.views())
 
-    def _candidate(self, job: str, cluster: int, gpus: int) -> Candidate:
+    def _candidate(self, job: str, cluster: int, gpus: int) -> CandidateRow:
         draw = self.draw
         lender = draw.randrange(-_LENDERS, _LENDERS)
         lost = draw.randrange(1_000_000)
-        return Candidate(
-            job, 1, self._names[cluster], draw.randrange(2), draw.randrange(4), max(-1, lender), lost, {}, 0
+        return CandidateRow(
+            job,
+            self._names[cluster],
+            level=draw.randrange(self._ranks[0]),
+            priority=draw.randrange(self._ranks[1]),
+            lender=max(-1, lender),
+            lost=lost,
         )
 
     def claim(self, pods: int, gpus: int) -> ClaimCase:
@@ -93,7 +99,7 @@ class LentFleet:
             attempt=1,
             claim=1,
             until=2,
-            candidates=tuple(self.candidates),
+            candidates=in_columns(self.candidates),
             lenders=tuple(lenders),
             reclaimable=tuple(_POD),
         )

@@ -1,10 +1,11 @@
-"""`relieve` alone, in one thread, on a fleet that is kept current."""
+"""`relieve` alone, in one thread, on a fleet that is kept current; and claims in a whole fleet (claims.py)."""
 
 import statistics
 import time
 from pathlib import Path
 from random import Random
 
+from fairway.lab.bench.evict import claims
 from fairway.lab.bench.evict.load import NOW, ClaimCase, LentFleet
 from fairway.lab.bench.evict.optimum import compared
 from fairway.lab.bench.measuring.outcome import BenchOutcome, Goal
@@ -21,12 +22,15 @@ from fairway.wire.policy import Placement
 # Pods, and GPUs of each: 64 GPUs, 128, and what little gangs ask for.
 _GANGS = ((64, 1), (16, 8), (8, 8), (4, 4), (1, 8))
 _WARM_UP = 3
-_STUBBED = "the message, the bus and the store: candidates and nodes are there as values"
+# From a claim to the last recall, with so few victims and with more.
+_FEW = 64
+_MOST_MS_FEW = 250
+_MOST_MS = 2_000
+_STUBBED = "of p50 and p99: the message, the bus and the store; from claim to recall: cluster calls and agents"
 _REFERENCE = "the fewest jobs of the lowest level and priority, found by looking at every set (jobs_to_optimum)"
 
 
 async def measure(run: EvictRun, dir: Path, tell: Tell) -> BenchOutcome:
-    """Keeps nothing in `dir`."""
     outcome = BenchOutcome(figures={}, stubbed=_STUBBED, reference=_REFERENCE)
     for busy in run.busy:
         tell(f"candidates in {busy} clusters", run.seeds)
@@ -44,6 +48,10 @@ async def measure(run: EvictRun, dir: Path, tell: Tell) -> BenchOutcome:
     outcome.figures["jobs_to_optimum"] = round(statistics.fmean(ratios), 4)
     outcome.goals["jobs_to_optimum"] = Goal(most=1.2)
     outcome.counts = {"small_cases": len(ratios)}
+    for victims in run.victims:
+        outcome.take(await claims.measure(victims, run.claims, dir / f"victims-{victims}", tell), f"{victims}_victims")
+        most = _MOST_MS_FEW if victims <= _FEW else _MOST_MS
+        outcome.goals[f"claim_to_recall_p99_ms_{victims}_victims"] = Goal(most=most)
     return outcome
 
 

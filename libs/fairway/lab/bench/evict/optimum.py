@@ -5,6 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from fairway.domain.reservations import left_on
+from fairway.lab.bench.evict.candidate_rows import in_rows
 from fairway.lab.bench.evict.load import NOW, ClaimCase, LentFleet
 from fairway.placement.fleet import Fleet
 from fairway.placement.relief.outcome import Relief
@@ -41,9 +42,10 @@ def _fewest(fleet: Fleet, claim: ClaimCase) -> int | None:
     (pods,) = claim.workload.pod_sets
     (view,) = fleet.values()
     prices = []
-    for size in range(len(claim.asked.candidates) + 1):
-        for gone in combinations(claim.asked.candidates, size):
-            keys = {f"{one.job}/1" for one in gone}
+    candidates = in_rows(claim.asked)
+    for size in range(len(candidates) + 1):
+        for gone in combinations(candidates, size):
+            keys = {one.key for one in gone}
             room = 0
             for node in view.nodes.values():
                 left = left_on(node)

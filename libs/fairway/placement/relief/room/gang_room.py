@@ -8,7 +8,7 @@ from fairway.placement.cluster import ClusterView
 from fairway.placement.fit import Plan, Shortfall, place
 from fairway.placement.relief.room.node_room import MILLION, NodeRoom
 from fairway.placement.shapes import Ask
-from fairway.wire.preemption.evictions import Candidate
+from fairway.wire.preemption.evictions import Candidates
 
 
 class GangRoom:
@@ -62,7 +62,7 @@ class GangRoom:
 class CopiedCluster:
     """A cluster without those that are gone; the fleet's own stays as it is."""
 
-    def __init__(self, view: ClusterView, candidates: Sequence[Candidate], asked: Ask) -> None:
+    def __init__(self, view: ClusterView, candidates: Candidates, asked: Ask) -> None:
         self._view = view
         self._copy = view.copy()
         self._candidates = candidates
@@ -72,9 +72,8 @@ class CopiedCluster:
         self._placed = place(self._copy, asked)
 
     def move(self, candidate: int, sign: int) -> None:
-        one = self._candidates[candidate]
-        key = f"{one.job}/{one.attempt}"
-        if one.cluster != self._view.name:
+        key = self._candidates.attempts[candidate]
+        if self._candidates.cluster_of(candidate) != self._view.name:
             return
         for name in self._view.nodes_of(key):
             gone = self._gone.setdefault(name, set())

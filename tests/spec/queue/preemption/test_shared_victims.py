@@ -1,0 +1,27 @@
+"""Jobs of one leaf that claim at the same time: who waits until it is known what the victims of another leave over."""
+
+import pytest
+
+from tests.spec.builders.lives import GPU, Life
+from tests.spec.builders.waiting import quota, waiting
+from tests.spec.queue.preemption.test_claims import ask, claiming, lent, nominated
+
+
+@pytest.mark.parametrize(
+    ("first", "claims"),
+    [
+        pytest.param(waiting("a", gpus=8, why=quota("root")), ["a", "b"], id="victims give what one needs: both claim"),
+        pytest.param(waiting("a", gpus=4, why=quota("root")), ["a"], id="a victim may give more than the first needs"),
+        pytest.param(claiming("a", gpus=4), [], id="the claim of the first has no answer yet"),
+        pytest.param(nominated("a", gpus=4), ["b"], id="the first has its victims, and more is needed"),
+    ],
+)
+def test_jobs_of_one_leaf_do_not_each_have_a_victim_whose_room_they_could_share(first: Life, claims: list[str]) -> None:
+    second = waiting("b", 1, gpus=first.now.spec.workload.pod_sets[0].requests[GPU], why=quota("root"))
+    assert [one.job for one in ask(first, second, *lent()) if one.verb == "claimed"] == claims
+
+
+def test_what_the_victims_of_one_give_back_is_not_asked_for_by_the_next() -> None:
+    """Claims without an answer count as charged: the second would ask for the first one's quota beside its own."""
+    said = ask(*(waiting(name, at, why=quota("root")) for at, name in enumerate("ab")), *lent())
+    assert [one.short for one in said if one.verb == "relieve"] == [{f"root|{GPU}": 8}] * 2
