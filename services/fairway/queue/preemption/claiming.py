@@ -128,10 +128,14 @@ class _Look:
         return made
 
     def _found(self, entry: WaitingJob, wish: ClaimWish) -> ClaimCandidates | None:
-        """And says so. Who has claimed in vain before, or needs much, names all whom he may have."""
-        turn = self._turn
+        """And says so. Who has claimed in vain before, or needs much, names all whom he may have; so does who needs more
+        than the first ones give back."""
         few = entry.job.claim is None and entry.spec.workload.pods <= _FEW_PODS
-        most = _FIRST_CANDIDATES if few else MOST_CANDIDATES
+        made = self._found_among(_FIRST_CANDIDATES, entry, wish) if few else None
+        return made or self._found_among(MOST_CANDIDATES, entry, wish)
+
+    def _found_among(self, most: int, entry: WaitingJob, wish: ClaimWish) -> ClaimCandidates | None:
+        turn = self._turn
         needed = wish.short
         made = candidates(turn, wish.mine, wish.all, self._lending, most)
         in_vain = told(entry) is Code.NO_VICTIMS or not enough(made, needed)
