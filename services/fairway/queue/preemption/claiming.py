@@ -128,8 +128,7 @@ class _Look:
         return made
 
     def _found(self, entry: WaitingJob, wish: ClaimWish) -> ClaimCandidates | None:
-        """And says so. Who has claimed in vain before, or needs much, names all whom he may have; so does who needs more
-        than the first ones give back."""
+        """And says so. Who has claimed in vain before, needs much, or more than the first ones give back, names all."""
         few = entry.job.claim is None and entry.spec.workload.pods <= _FEW_PODS
         made = self._found_among(_FIRST_CANDIDATES, entry, wish) if few else None
         return made or self._found_among(MOST_CANDIDATES, entry, wish)

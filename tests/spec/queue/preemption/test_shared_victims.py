@@ -2,9 +2,11 @@
 
 import pytest
 
+from fairway.queue.preemption import claiming
 from tests.spec.builders.lives import GPU, Life
 from tests.spec.builders.waiting import quota, waiting
-from tests.spec.queue.preemption.test_claims import ask, claiming, lent, nominated
+from tests.spec.queue.preemption.test_claims import ask, lent, nominated
+from tests.spec.queue.preemption.test_claims import claiming as claims_of
 
 
 @pytest.mark.parametrize(
@@ -12,7 +14,7 @@ from tests.spec.queue.preemption.test_claims import ask, claiming, lent, nominat
     [
         pytest.param(waiting("a", gpus=8, why=quota("root")), ["a", "b"], id="victims give what one needs: both claim"),
         pytest.param(waiting("a", gpus=4, why=quota("root")), ["a"], id="a victim may give more than the first needs"),
-        pytest.param(claiming("a", gpus=4), [], id="the claim of the first has no answer yet"),
+        pytest.param(claims_of("a", gpus=4), [], id="the claim of the first has no answer yet"),
         pytest.param(nominated("a", gpus=4), ["b"], id="the first has its victims, and more is needed"),
     ],
 )
@@ -25,3 +27,10 @@ def test_what_the_victims_of_one_give_back_is_not_asked_for_by_the_next() -> Non
     """Claims without an answer count as charged: the second would ask for the first one's quota beside its own."""
     said = ask(*(waiting(name, at, why=quota("root")) for at, name in enumerate("ab")), *lent())
     assert [one.short for one in said if one.verb == "relieve"] == [{f"root|{GPU}": 8}] * 2
+
+
+def test_who_needs_more_than_the_first_ones_give_back_names_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else it would never claim: each time it is its first claim."""
+    monkeypatch.setattr(claiming, "_FIRST_CANDIDATES", 1)
+    said = ask(waiting("a", gpus=16, why=quota("root")), *lent())
+    assert [len(one.candidates.attempts) for one in said if one.verb == "relieve"] == [2]
