@@ -68,7 +68,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "everlasting": ("claim", ("hostile with evictions", 1)),
     "overtaking": ("victim", ("calm with evictions", 0)),
     "rushing": ("victim", ("calm with evictions", 17)),
-    "quarrelling": ("precedes", ("calm with evictions", 0)),
+    "quarrelling": ("precedes", ("calm with evictions", 1)),
     "lavish": ("lending", ("calm with evictions", 0)),
     "modest": ("owed", ("calm with evictions", 3)),
     "fickle": ("wasted", ("calm with evictions", 0)),
