@@ -11,18 +11,22 @@ from fairway.wire.capacity import Node, Pods, Slot
 
 class Hold(Struct, frozen=True):
     """One attempt's reservation: planned slots, and what one pod of each pod set requests. Until the attempt was
-    dispatched the hold ends at `expires_at` (ms); 0: when the attempt ends. Its pods are in `namespace`."""
+    dispatched the hold ends at `expires_at` (ms); 0: when the attempt ends. Its pods are in `namespace`. What is kept
+    for a claim names the attempts that leave the cluster for it; None: it was written before holds named them."""
 
     slots: tuple[Slot, ...]
     requests: dict[str, Resources]
     expires_at: int = 0
     namespace: str = ""
+    leaving: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, job: Job, slots: tuple[Slot, ...], expires_at: int = 0) -> "Hold":
+    def of(
+        cls, job: Job, slots: tuple[Slot, ...], expires_at: int = 0, leaving: tuple[str, ...] | None = None
+    ) -> "Hold":
         assert job.spec is not None, "a job that was placed was admitted"
         requests = {pods.name: one_pod(pods.requests) for pods in job.spec.workload.pod_sets}
-        return cls(slots, requests, expires_at, job.spec.workload.namespace)
+        return cls(slots, requests, expires_at, job.spec.workload.namespace, leaving)
 
 
 def one_pod(requests: Mapping[str, int]) -> Resources:

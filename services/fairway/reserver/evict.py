@@ -136,21 +136,21 @@ class Evicting:
         job = self._job
         kept: tuple[Step, ...] = ()
         if job.claim is not None and not job.claim.cluster:
-            victims = len(there.victims) + len(there.leaving)
-            kept, job = self._keep(plan, victims, now)
+            kept, job = self._keep(plan, there, now)
         guard = Put(decision.JOBS, job.id, row_of(job), rev=job.rev, expect=job.rev)
         return *kept, *(self._evicted(one, now).step(guard) for one in there.victims)
 
-    def _keep(self, plan: Plan, victims: int, now: int) -> tuple[tuple[Step, ...], Job]:
+    def _keep(self, plan: Plan, there: StillThere, now: int) -> tuple[tuple[Step, ...], Job]:
         """And the job as it is then."""
         message = self._message
         name = message.cluster
         until = now + max(map(self._most_grace, message.victims), default=GRACE_MS) + KEPT_MS
         place = {"claim": message.claim, "cluster": name, "slots": plan.slots}
         teller = Teller(self._view, SERVICE, self._heard, now, self._job.id)
-        teller.say(wire.Nominated, **place, victims=victims, until=until)
+        teller.say(wire.Nominated, **place, victims=len(there.keys), until=until)
         assert teller.job is not None, "it is known"
-        hold = Hold.of(self._job, plan.slots, until)
+        here = tuple(sorted(_key(one) for one in message.victims if one.cluster == name and _key(one) in there.keys))
+        hold = Hold.of(self._job, plan.slots, until, here)
         line = Put(decision.ledger(name), self._own, hold, expect=0)
         step = teller.step(line, *self._view.node_writes(name, {self._own: hold}))
         return (with_freed(self._view, step, self._heard, name, now),), teller.job

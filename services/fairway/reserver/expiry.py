@@ -1,4 +1,4 @@
-"""Reservations that nobody took up in time, and what is kept for claims that nobody ended. Pure."""
+"""Reservations that nobody took up in time, and what is kept for claims that others took, or nobody ended. Pure."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ from fairway.domain.decision import Heard, Step
 from fairway.domain.events import Teller
 from fairway.domain.job import State
 from fairway.reserver.capacity import release
+from fairway.reserver.taken_room import choose_anew
 from fairway.reserver.view import View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
@@ -17,7 +18,7 @@ _OVERDUE_MS = 30_000
 
 
 def expired(view: View, heard: Heard[object], now: int) -> tuple[Step, ...]:
-    return *_not_dispatched(view, heard, now), *_overdue(view, heard, now)
+    return *_not_dispatched(view, heard, now), *choose_anew(view, heard, now), *_overdue(view, heard, now)
 
 
 def _not_dispatched(view: View, heard: Heard[object], now: int) -> Iterator[Step]:

@@ -6,7 +6,7 @@ from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Say, Step
 from fairway.domain.events import message_id
 from fairway.domain.preemption.claim import is_claims
-from fairway.domain.reservations import left_on
+from fairway.domain.reservations import Hold, left_on
 from fairway.domain.resources import Resources
 from fairway.reserver.node_rows import Capacity
 from fairway.wire import fleet, subjects
@@ -46,14 +46,16 @@ def _ready(view: Capacity, step: Step, cluster: str, nodes: Mapping[str, Node]) 
         if isinstance(write, Put) and write.table == decision.ledger(cluster) and is_claims(write.key):
             kept[write.key] = write.value
     return tuple(
-        key.partition("/")[0]
-        for key, hold in sorted(kept.items())
-        if hold is not None and all(_free_for(key, nodes.get(slot.node)) for slot in hold.slots)
+        key.partition("/")[0] for key, hold in sorted(kept.items()) if hold is not None and is_free(key, hold, nodes)
     )
 
 
-def _free_for(key: str, node: Node | None) -> bool:
-    """Whether nobody else has anything of what is kept there."""
+def is_free(key: str, hold: Hold, nodes: Mapping[str, Node]) -> bool:
+    """Whether nobody else has anything of what is held under this key."""
+    return all(_free_on(key, nodes.get(slot.node)) for slot in hold.slots)
+
+
+def _free_on(key: str, node: Node | None) -> bool:
     if node is None or key not in node.holds:
         return False
     left = left_on(node)

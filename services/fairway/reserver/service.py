@@ -14,6 +14,7 @@ from fairway.domain.reservations import Hold
 from fairway.reserver.decide import SERVICE, Hears, OfJobs, decide
 from fairway.reserver.node_rows import node_writes
 from fairway.reserver.room_totals import RoomTotals
+from fairway.reserver.taken_room import taken_from
 from fairway.reserver.view import Expire, ReserverBegins
 from fairway.runtime.metrics.accumulators import Sample
 from fairway.runtime.ports import Bus, ReadRows, Row, Unreachable, Wanted
@@ -64,7 +65,7 @@ class ReserverMemory(FleetMemory):
         wanted = super().wants(heard, now)
         if any(isinstance(one.message, Expire) for one in heard):
             due = (key for key, until in self._expiring.items() if until <= now)
-            for key in islice(due, _PIECE):
+            for key in (*islice(due, _PIECE), *islice(taken_from(self), _PIECE)):
                 wanted.add(decision.JOBS, key.partition("/")[0])
         victims = (one for said in heard if isinstance(said.message, Evict) for one in said.message.victims)
         for victim in victims:

@@ -29,13 +29,20 @@ class AuditedNodes(Protocol):
 
 
 class KeptPromise(Struct, frozen=True):
+    """What is kept for a claim since a moment: until other room is, or the claim is over. `victims` had to leave first:
+    none, where it was chosen anew."""
+
     claim: AuditedClaim
     promise: Promise
+    since: Moment
+    victims: int
 
     def holds(self, job: str, now: Moment) -> bool:
         """Whether it is there at this moment, and not for this job. Nobody ends a claim whose time is over by word."""
         claim = self.claim
-        if claim.said.job == job or claim.nominated_at.place >= now.place or claim.until <= now.at:
+        if claim.said.job == job or self.since.place >= now.place or claim.until <= now.at:
+            return False
+        if self.since.place < claim.nominated_at.place < now.place:
             return False
         return claim.over is None or (claim.over.place > now.place and claim.over.at > now.at)
 
@@ -53,7 +60,7 @@ class KeptRoom:
 
     def begin(self) -> None:
         """From here on it is asked in the order of the record."""
-        self.kept.sort(key=lambda one: one.claim.nominated_at.place)
+        self.kept.sort(key=lambda one: one.since.place)
         self._lately = []
         self._judged = 0
 
@@ -83,10 +90,10 @@ class KeptRoom:
 
     def chosen(self, place: int, given: Given, nodes: AuditedNodes) -> Iterator[Violation]:
         """Of the claims that got their room before this place: whoever was evicted in vain."""
-        while self._judged < len(self.kept) and self.kept[self._judged].claim.nominated_at.place < place:
+        while self._judged < len(self.kept) and self.kept[self._judged].since.place < place:
             kept = self.kept[self._judged]
             self._judged += 1
-            for spoken in kept.claim.victims:
+            for spoken in kept.claim.victims if kept.victims else ():
                 message = spoken.message
                 named = self._claims.named(spoken)
                 if named is None or named.quota or not isinstance(message, wire.Evicted):
@@ -100,7 +107,7 @@ class KeptRoom:
         text = f"attempt {victim.attempt} was evicted for {kept.claim.said.job}, which has room beside it"
         if victim.cluster != promise.cluster:
             return text
-        now = kept.claim.nominated_at
+        now = kept.since
         others = {f"{one.message.job}/{one.message.attempt}" for one in kept.claim.victims}
         leaving = {key for key, at in self.recalled.items() if at < now.place} | others
         leaving.discard(f"{victim.job}/{victim.attempt}")

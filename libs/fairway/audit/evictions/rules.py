@@ -86,7 +86,7 @@ class EvictionRules:
             self.kept.recalled.setdefault(f"{message.job}/{message.attempt}", spoken.sequence)
         if isinstance(message, wire.Nominated) and (claim := self.claims.newest(life.job)) is not None:
             promise = Promise(message.cluster, message.slots, life.asked.requests, life.tenant)
-            self.kept.kept.append(KeptPromise(claim, promise))
+            self.kept.kept.append(KeptPromise(claim, promise, Moment(spoken.sequence, message.at), message.victims))
 
     def breaches(self, ends_of: dict[str, str]) -> Iterator[Violation]:
         """`ends_of` has the jobs that have ended."""

@@ -59,7 +59,8 @@ def test_first_the_room_is_kept_then_each_attempt_ends() -> None:
     assert verbs(made) == ["nominated", "freed", "evicted", "recall", "queue"]
     nominated, _, said, _, back = events(made)
     assert (nominated.cluster, nominated.victims, nominated.claim) == ("c1", 1, 1)
-    assert puts(made, "ledger/c1") == {KEY: Hold(command().slots, {"Worker": WHOLE}, nominated.until, "team-a")}
+    kept = Hold(command().slots, {"Worker": WHOLE}, nominated.until, "team-a", leaving=("v/1",))
+    assert puts(made, "ledger/c1") == {KEY: kept}
     assert puts(made, "nodes/c1")["n1"].holds == {"v/1": WHOLE, KEY: WHOLE}
     assert (said.why.code, said.right, said.leaf, said.level, said.own_priority) == (
         Code.RECLAIMED,

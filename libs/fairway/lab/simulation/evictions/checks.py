@@ -18,7 +18,7 @@ _LOOK_S = 2.0
 _CLAIM_MS = 5_000
 _IN_ALL_MS = 300_000
 # Of a claim for which somebody was evicted in vain, without faults: these ends are somebody's doing.
-_SOMEBODYS = ("cancelled", Code.CLAIM_WITHDRAWN)
+_SOMEBODYS = ("cancelled", Code.CLAIM_WITHDRAWN, Code.CLAIM_OVERTAKEN)
 
 
 class EvictionChecks:

@@ -1,0 +1,61 @@
+"""Kept room that others took while the victims left: it is chosen anew in the cluster, or the claim ends at once."""
+
+from typing import Any
+
+import pytest
+
+from fairway.domain.reservations import Hold
+from fairway.reserver.decide import decide
+from fairway.reserver.view import Expire
+from fairway.wire import jobs as wire
+from fairway.wire.capacity import Slot
+from fairway.wire.reasons import Code
+from tests.spec.builders.lives import GPU, S
+from tests.spec.builders.views import events, node, of, puts, told, verbs
+from tests.spec.reserver.preemption.test_evict import HALF, KEY, NOW, WHOLE, mine, there
+
+UNTIL = NOW + 60 * S
+KEPT = node("n1", used=HALF, holds={KEY: WHOLE})
+
+
+def expire(*nodes: Any, leaving: tuple[str, ...] | None = ("v/1",), **info: Any) -> Any:
+    slots = (Slot("Worker", "n1", 1),)
+    life = mine().then(wire.Nominated, claim=1, cluster="c1", slots=slots, victims=1, until=UNTIL)
+    view = of(life, clusters={"c1": there(*nodes, **info)}, freed={})
+    view.ledger = view.claims = {"c1": {KEY: Hold(slots, {"Worker": WHOLE}, UNTIL, "team-a", leaving)}}
+    return decide(view, told(Expire(at=NOW)), NOW)
+
+
+def test_other_nodes_of_the_cluster_are_kept_instead() -> None:
+    made = expire(KEPT, node("n2"))
+    nominated, freed = events(made)
+    assert (nominated.verb, nominated.claim, nominated.victims, nominated.until) == ("nominated", 1, 0, UNTIL)
+    slots = (Slot("Worker", "n2", 1),)
+    assert (nominated.cluster, nominated.slots, freed.ready) == ("c1", slots, ("mine",))
+    assert puts(made, "ledger/c1") == {KEY: Hold(slots, {"Worker": WHOLE}, UNTIL, "team-a", leaving=())}
+    assert {name: one.holds for name, one in puts(made, "nodes/c1").items()} == {"n1": {}, "n2": {KEY: WHOLE}}
+
+
+def test_where_there_are_none_the_claim_ends_and_says_whose_doing_it_is() -> None:
+    (said,) = events(expire(KEPT, node("n2", used={GPU: 1})))
+    assert (said.verb, said.claim, said.why.code, said.again) == ("unclaimed", 1, Code.CLAIM_OVERTAKEN, NOW + 2 * S)
+    assert said.why.text == "c1: others took room of n1, which was kept for it, and no other node there has it"
+    assert "n1" in said.why.remedy
+
+
+def test_nothing_is_chosen_in_a_cluster_that_is_cordoned() -> None:
+    assert verbs(expire(KEPT, node("n2"), cordoned=True)) == ["unclaimed"]
+
+
+WAITS: dict[str, dict[str, Any]] = {
+    "a victim is seen there": {"nodes": (node("n1", holds={KEY: WHOLE, "v/1": HALF}), node("n2"))},
+    "a victim is seen on another node": {"nodes": (KEPT, node("n2", holds={"v/1": HALF}), node("n3"))},
+    "the room is free": {"nodes": (node("n1", holds={KEY: WHOLE}), node("n2"))},
+    "it is not known who leaves": {"nodes": (KEPT, node("n2")), "leaving": None},
+}
+
+
+@pytest.mark.parametrize("given", WAITS.values(), ids=list(WAITS))
+def test_it_is_waited_while(given: dict[str, Any]) -> None:
+    more = {name: one for name, one in given.items() if name != "nodes"}
+    assert expire(*given["nodes"], **more).steps == ()
