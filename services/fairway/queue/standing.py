@@ -38,7 +38,7 @@ class Standings:
         self._charged: dict[str, int] | None = None
         self._uncounted: list[Add] = []
         self._paths: dict[tuple[str, ...], list[QuotaNode]] = {}
-        self._counted = CountedUsage(self)
+        self._fixed: list[Add] = []
 
     @property
     def active(self) -> ActiveJobs:
@@ -66,7 +66,7 @@ class Standings:
         self.gone.add(entry.job.id)
         self._went_from.add(entry.job.queue)
         if not entry.spec.evictable:
-            self._counted.gone += charged
+            self._fixed += charged
 
     def blocking(self, queue: str) -> bool:
         spec = self.view.queues.get(queue)
@@ -110,6 +110,10 @@ class Standings:
         if key not in self._paths:
             self._paths[key] = path_nodes(self.view.tree, key)
         return self._paths[key]
+
+    @property
+    def _counted(self) -> CountedUsage:
+        return CountedUsage(self, self._fixed)
 
     def counted(self, entry: WaitingJob) -> Mapping[str, int]:
         """What counts as used for this job at the nodes of its path."""

@@ -35,11 +35,12 @@ class Stands(Protocol):
 
 
 class CountedUsage:
-    """Of one decision. `gone` is what jobs are charged that go in it and are never evicted."""
+    """Of one decision. `gone` is what jobs are charged that go in it and are never evicted. Made for a question and not
+    kept by who makes it: each decision would be a circle, which only the collector takes apart."""
 
-    def __init__(self, stands: Stands) -> None:
+    def __init__(self, stands: Stands, gone: Sequence[Add]) -> None:
         self._stands = stands
-        self.gone: list[Add] = []
+        self._gone = gone
 
     def at(self, path: Sequence[QuotaNode], asks: Resources, job: str) -> Mapping[str, int]:
         """Usage itself where nothing else counts; else what counts at the nodes of the path, of what is asked for."""
@@ -55,10 +56,10 @@ class CountedUsage:
         """What jobs use that are never evicted, with those of them that go in this decision, and those that claim."""
         active = self._stands.active
         others = [name for name in active.claims if active.entries[name].fixed and name != job]
-        if not others and not self.gone:
+        if not others and not self._gone:
             return active.charges.fixed
         found = add(active.charges.fixed, active.charged(others))
-        for one in self.gone:
+        for one in self._gone:
             found[one.key] = found.get(one.key, 0) + one.amount
         return found
 
