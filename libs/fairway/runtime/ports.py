@@ -113,12 +113,14 @@ class ErasableBus(Bus, Protocol):
 
 class Wanted(Struct):
     """One read: rows by table and key, whole tables, and what changed after `since` in the followed tables whose names
-    begin with one of `follow`. With a lease, only its present owner is answered."""
+    begin with one of `follow`, and which rows are gone since in those that begin with one of `gone`. With a lease, only
+    its present owner is answered."""
 
     rows: dict[str, list[str]] = {}
     whole: tuple[str, ...] = ()
     since: int | None = None
     follow: tuple[str, ...] = ("",)
+    gone: tuple[str, ...] = ()
     lease: str = ""
     token: int = 0
     added: dict[str, set[str]] = {}

@@ -27,10 +27,13 @@ ALONGSIDE = 32
 
 
 class SchedulerMemory(FleetMemory):
-    """`stale_after` in milliseconds: a cluster silent for longer gets no new work."""
+    """`stale_after` in milliseconds: a cluster silent for longer gets no new work. Of the ledger it hears what was
+    dropped: a job that was placed, reserved and removed between two looks would seem to have its room still, and nobody
+    is told of it again who was refused for that."""
 
     stale_after = 30_000
     follow = ("nodes/", decision.CLUSTERS)
+    gone = ("ledger/",)
 
     def __init__(self, weights: Weights = _PLAIN, alongside: int = ALONGSIDE) -> None:
         super().__init__()

@@ -14,6 +14,7 @@ TABLES = ("jobs", "nodes/c1", "ledger/c1", "ledger/c2", "clusters")
 COUNTERS = ("quota", "freed")
 KEYS = "abcdef"
 FOLLOWS = (("",), ("ledger/",), ("nodes/", "clusters"), ("ledger/c2", "clusters"))
+GONE = ((), ("ledger/",), ("ledger/c1", "nodes/"))
 # In concurrent commits: so many writers, each with so many commits.
 WRITERS = 3
 EACH = 100
@@ -32,6 +33,7 @@ def wanted(rng: random.Random, versions: list[int]) -> Wanted:
         whole=tuple(rng.sample((*TABLES, *COUNTERS, "empty"), rng.randrange(3))),
         since=rng.choice((None, *versions)),
         follow=rng.choice(FOLLOWS),
+        gone=rng.choice(GONE),
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 from fairway.domain import decision
 from fairway.domain.decision import Put, Step
 from fairway.domain.job import Job
+from fairway.global_scheduler.service import SchedulerMemory
 from fairway.runtime.ports import ReadRows, Row
 from fairway.runtime.views.clusters import FleetMemory
 from fairway.wire import jobs as wire
@@ -48,6 +49,13 @@ def test_a_reservation_that_came_and_went_between_two_looks_leaves_nothing_behin
     changes = [("ledger/c1", life.now.key, None), ("nodes/c1", "n1", row(NODE))]
     view.take(ReadRows(changes=changes, version=9), (), life.at + S)
     assert view.clusters["c1"].free("n1")[GPU] == 32
+
+
+def test_the_scheduler_reads_of_the_ledger_what_was_dropped() -> None:
+    """Rows of nodes tell it of reservations, and show nothing of one that came and went between two looks."""
+    wanted = SchedulerMemory().wants((), T0)
+    assert not "ledger/c1".startswith(wanted.follow)
+    assert "ledger/c1".startswith(wanted.gone)
 
 
 @pytest.mark.parametrize("after", [pytest.param(1, id="at once"), pytest.param(9_000, id="nine seconds later")])

@@ -95,8 +95,9 @@ class MemoryStore:
             else:
                 found.whole[table] = dict(self.rows.get(table, {}))
         if wanted.since is not None:
-            newer = self._memory.changes.after(wanted.since, wanted.follow)
-            found.changes = [(*name, self.rows.get(name[0], {}).get(name[1])) for name in newer]
+            newer = self._memory.changes.after(wanted.since, (*wanted.follow, *wanted.gone))
+            rows = [(*name, self.rows.get(name[0], {}).get(name[1])) for name in newer]
+            found.changes = [one for one in rows if one[2] is None or one[0].startswith(wanted.follow)]
         return found
 
     async def keys(self, table: str, after: str, most: int) -> list[str]:

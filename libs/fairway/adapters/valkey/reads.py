@@ -28,7 +28,9 @@ def commands(prefix: str, wanted: Wanted, tables: Tables, script: str) -> list[C
     asked += [("HGETALL", f"{prefix}:t:{table}") for table in wanted.whole]
     asked.append(("GET", f"{prefix}:version"))
     if wanted.since is not None:
-        asked.append(("EVALSHA", script, "0", prefix, str(wanted.since), *wanted.follow))
+        asked.append(
+            ("EVALSHA", script, "0", prefix, str(wanted.since), *wanted.follow, *map("-{}".format, wanted.gone))
+        )
     return asked
 
 

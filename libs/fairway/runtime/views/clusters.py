@@ -43,6 +43,7 @@ class FleetMemory(JobsMemory[object]):
     in flight, by key, the oldest first. Of the `ledger`, `claims` are what is kept for claims."""
 
     follow: tuple[str, ...] = ("",)
+    gone: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,6 +71,7 @@ class FleetMemory(JobsMemory[object]):
         wanted = super().wants(heard, now)
         wanted.since = self.version
         wanted.follow = self.follow
+        wanted.gone = self.gone
         wanted.whole = (decision.FREED,)
         for table, key in self._doubtful:
             wanted.add(table, key)
