@@ -45,6 +45,8 @@ _FURTHER = 32
 
 def claim_room(turn: QueueOrder) -> None:
     """Ends the claims that have taken too long, and begins those whose time has come."""
+    if not turn.view.queued.entries:
+        return  # nobody waits, and nobody has to know who is active
     for name in [name for name, until in turn.active.until.items() if turn.now >= until]:
         _expire(turn, name)
     looking = _Look(turn)
