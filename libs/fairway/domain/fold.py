@@ -121,6 +121,7 @@ def _nominated(job: Job, message: wire.Nominated) -> Changes:
     claim = msgspec.structs.replace(
         job.claim or Claim(message.claim),
         open=True,
+        at=message.at,
         until=message.until,
         cluster=message.cluster,
         slots=message.slots,

@@ -21,7 +21,7 @@ _LONGEST_MS = 60_000
 
 class Claim(Struct, frozen=True, omit_defaults=True):
     """The newest claim of a waiting job, `open` or over (then `why`, and not followed by another one before `again`).
-    Once it is nominated it has `cluster` and `slots`. Times in ms since 1970."""
+    `at` is when it began, or was nominated: then it has `cluster` and `slots`. Times in ms since 1970."""
 
     number: int
     open: bool = True

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from fairway.domain.decision import Say, Step
-from fairway.domain.events import message_id
+from fairway.domain.events import claim_id, message_id
 from fairway.domain.preemption.claim import ANSWER_MS
 from fairway.domain.preemption.open_claim import came_to_nothing
 from fairway.domain.quota.charge import charge, quota_key
@@ -32,7 +32,7 @@ from fairway.wire.reasons import Code, Reason
 _UNANSWERED = 64
 # Of one leaf so many of those that stand first and have no claim are looked at: who is behind them claims when they
 # have gone.
-_LOOKS = 32
+_LOOKS = 64
 # A first claim of a job of few pods names so many candidates, which is nearly always enough; another one names all.
 _FIRST_CANDIDATES = 512
 _FEW_PODS = 8
@@ -41,6 +41,8 @@ _FEW_PODS = 8
 _MOST_NAMED = 8 * MOST_CANDIDATES
 _MOST_LOOKS = 2_048
 _FURTHER = 32
+# Who has to leave is said in one breath with the answer to a claim: by then it was heard (ms).
+_HEARD_MS = 2_000
 
 
 def claim_room(turn: QueueOrder) -> None:
@@ -78,6 +80,8 @@ class _Look:
             if one.claim is not None and not one.claim.cluster:
                 self._free -= 1
                 self._expected = add(self._expected, one.claim.short)
+                self._closed.add(preemption_terms(tuple(turn.nodes(one.path))).domain)
+            elif _unheard(turn, name):
                 self._closed.add(preemption_terms(tuple(turn.nodes(one.path))).domain)
 
     @property
@@ -157,6 +161,16 @@ def _expire(turn: QueueOrder, name: str) -> None:
     what = f"room in {job.claim.cluster} that is kept for it" if job.claim.cluster else "an answer of the scheduler"
     why = Reason(Code.CLAIM_EXPIRED, f"{what} did not come in time", remedy="see what still runs there")
     turn.steps.append(came_to_nothing(turn.teller(job), why, turn.now).step())
+
+
+def _unheard(turn: QueueOrder, name: str) -> bool:
+    """Whether a claim was answered a moment ago, and none of those is known yet who leave for it: what they give back
+    would be asked for once more."""
+    job = turn.view.queued.entries[name].job
+    claim = job.claim
+    if claim is None or not claim.victims or name in turn.active.ready or turn.now - claim.at >= _HEARD_MS:
+        return False
+    return claim_id(name, job.attempt, claim.number) not in turn.active.leaving.values()
 
 
 def _guarantees(turn: QueueOrder, path: Sequence[QuotaNode]) -> bool:

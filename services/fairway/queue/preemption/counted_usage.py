@@ -1,7 +1,7 @@
 """What counts as used for one job at the nodes of its path: beside what is charged, the room of open claims that it
 does not precede, and what lend limits keep back. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Protocol
 
 from fairway.domain.decision import Add
@@ -23,7 +23,8 @@ def party(active: ActiveJobs, one: Active, path: Sequence[QuotaNode]) -> Party:
 
 
 class Stands(Protocol):
-    """What of a decision's standing counts here: `nodes` of a leaf's path are as the tree has them."""
+    """What of a decision's standing counts here: `nodes` of a leaf's path are as the tree has them; those that have
+    `gone` in it are charged, and claim nothing any more."""
 
     @property
     def view(self) -> View: ...
@@ -31,6 +32,8 @@ class Stands(Protocol):
     def active(self) -> ActiveJobs: ...
     @property
     def usage(self) -> Mapping[str, int]: ...
+    @property
+    def gone(self) -> Set[str]: ...
     def nodes(self, leaf: Sequence[str]) -> Sequence[QuotaNode]: ...
 
 
@@ -55,7 +58,8 @@ class CountedUsage:
     def fixed(self, job: str) -> Mapping[str, int]:
         """What jobs use that are never evicted, with those of them that go in this decision, and those that claim."""
         active = self._stands.active
-        others = [name for name in active.claims if active.entries[name].fixed and name != job]
+        over = {job, *self._stands.gone}
+        others = [name for name in active.claims if active.entries[name].fixed and name not in over]
         if not others and not self._gone:
             return active.charges.fixed
         found = add(active.charges.fixed, active.charged(others))
@@ -67,7 +71,8 @@ class CountedUsage:
         """Of the claims of others, as far as the job does not precede whose they are."""
         active = self._stands.active
         one = active.entries.get(job)
-        spared = [name for name in active.claims if name == job or self._precedes(one, active.entries[name])]
+        over = {job, *self._stands.gone}
+        spared = [name for name in active.claims if name in over or self._precedes(one, active.entries[name])]
         if not spared:
             return active.charges.claimed
         return add(active.charges.claimed, active.charged(spared), -1)

@@ -3,9 +3,10 @@
 import pytest
 
 from fairway.queue.preemption import claiming
-from tests.spec.builders.lives import GPU, Life
+from fairway.wire import jobs as wire
+from tests.spec.builders.lives import GPU, Life, S
 from tests.spec.builders.waiting import quota, waiting
-from tests.spec.queue.preemption.test_claims import ask, lent, nominated
+from tests.spec.queue.preemption.test_claims import NOW, ask, lent, nominated
 from tests.spec.queue.preemption.test_claims import claiming as claims_of
 
 
@@ -27,6 +28,17 @@ def test_what_the_victims_of_one_give_back_is_not_asked_for_by_the_next() -> Non
     """Claims without an answer count as charged: the second would ask for the first one's quota beside its own."""
     said = ask(*(waiting(name, at, why=quota("root")) for at, name in enumerate("ab")), *lent())
     assert [one.short for one in said if one.verb == "relieve"] == [{f"root|{GPU}": 8}] * 2
+
+
+@pytest.mark.parametrize(("ago", "claims"), [(1, []), (2, ["b"])])
+def test_nobody_claims_until_it_was_heard_who_leaves_for_a_claim_that_was_answered(ago: int, claims: list[str]) -> None:
+    """They are charged until then beside what the claim keeps, and would be made up for by others. It is not waited for
+    longer: they may have gone by now."""
+    first = claims_of("a")
+    place = {"cluster": "c1", "slots": (wire.Slot("Worker", "n1", 1),), "victims": 1, "until": NOW + 60 * S}
+    first.then(wire.Nominated, after=NOW - first.at - ago * S, claim=1, **place)
+    second = waiting("b", 1, why=quota("root"))
+    assert [one.job for one in ask(first, second, *lent()) if one.verb == "claimed"] == claims
 
 
 def test_who_needs_more_than_the_first_ones_give_back_names_all(monkeypatch: pytest.MonkeyPatch) -> None:
