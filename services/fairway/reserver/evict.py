@@ -20,6 +20,7 @@ from fairway.placement.cluster import taken
 from fairway.placement.fit import Plan, Shortfall
 from fairway.placement.recheck import recheck, without
 from fairway.reserver.freed_room import with_freed
+from fairway.reserver.kept_room import leaving
 from fairway.reserver.view import View
 from fairway.runtime.views.jobs import requests_of
 from fairway.wire import jobs as wire
@@ -96,12 +97,16 @@ class Evicting:
         return Reason(Code.CORDONED, f"{name} was cordoned meanwhile") if cluster.info.cordoned else None
 
     def plan(self, there: StillThere) -> Plan | Shortfall:
-        """Where the job goes on those nodes once they have gone."""
+        """Where the job goes once they have gone: on the nodes that were chosen, or on others of the cluster, where
+        somebody took these meanwhile."""
         work = self._job.spec.workload if self._job.spec is not None else None
         assert work is not None, "a job that waits was admitted"
-        names = {slot.node for slot in self._message.slots}
-        view = without(self._view.clusters[self._message.cluster], names, {*there.keys, self._own})
-        return recheck(view, work, self._message.slots)
+        cluster = self._view.clusters[self._message.cluster]
+        keys = {*there.keys, *leaving(self._view, cluster.name), self._own}
+        chosen = recheck(without(cluster, {slot.node for slot in self._message.slots}, keys), work, self._message.slots)
+        if isinstance(chosen, Plan):
+            return chosen
+        return recheck(without(cluster, set(cluster.by_name), keys), work, self._message.slots)
 
     def needed(self, plan: Plan, there: StillThere) -> StillThere:
         """Without those whose room is not needed any more: the dearest, who is named last, first. Who goes for quota
@@ -124,7 +129,8 @@ class Evicting:
     def _left(self, plan: Plan, there: StillThere) -> dict[str, Resources]:
         """What is left on each node with them gone and the job there."""
         names = {slot.node for slot in plan.slots}
-        view = without(self._view.clusters[self._message.cluster], names, {*there.keys, self._own})
+        cluster = self._view.clusters[self._message.cluster]
+        view = without(cluster, names, {*there.keys, *leaving(self._view, cluster.name), self._own})
         left = {name: view.free(name) for name in view.by_name}
         for name, amounts in taken(plan.slots, requests_of(self._job)).items():
             for kind, amount in amounts.items():

@@ -7,8 +7,14 @@ from fairway.domain.preemption.open_claim import kept_key
 from fairway.placement.cluster import ClusterView
 from fairway.placement.recheck import without
 from fairway.reserver.capacity import release
+from fairway.reserver.node_rows import Capacity
 from fairway.reserver.view import View
 from fairway.wire import jobs as wire
+
+
+def leaving(view: Capacity, cluster: str) -> set[str]:
+    """The attempts that leave a cluster for claims. With what is kept there they may be more than a node has."""
+    return {key for hold in view.claims.get(cluster, {}).values() for key in hold.leaving or ()}
 
 
 def of_claim(view: View, job: Job, message: wire.Placed) -> ClusterView | None:

@@ -3,7 +3,7 @@
 The claim's nodes are chosen anew in its cluster; where there is none, the claim ends, and its job is tried elsewhere.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from fairway.domain import decision
 from fairway.domain.decision import Heard, Put, Step
@@ -16,6 +16,7 @@ from fairway.placement.fit import Plan, place
 from fairway.placement.recheck import without
 from fairway.placement.shapes import ask
 from fairway.reserver.freed_room import is_free, with_freed
+from fairway.reserver.kept_room import leaving
 from fairway.reserver.node_rows import Capacity
 from fairway.reserver.view import View
 from fairway.wire import jobs as wire
@@ -26,14 +27,19 @@ def taken_from(view: Capacity) -> Iterator[str]:
     """The keys of what is kept for claims and is not free, though whoever was to leave has left."""
     for cluster, kept in view.claims.items():
         known = view.clusters.get(cluster)
+        still = leaving(view, cluster)
         for key, hold in kept.items():
-            if known is not None and _left(known, hold) and not is_free(key, hold, known.by_name):
+            if known is not None and _left(known, hold, still) and not is_free(key, hold, known.by_name):
                 yield key
 
 
-def _left(cluster: ClusterView, hold: Hold) -> bool:
-    """Whether none of those that were to leave for it is seen there, or holds anything."""
-    return hold.leaving is not None and not any(cluster.nodes_of(key) for key in hold.leaving)
+def _left(cluster: ClusterView, hold: Hold, leaving: Set[str]) -> bool:
+    """Whether none of those that were to leave for it is seen there, or holds anything, nor anybody who leaves its
+    nodes for another claim."""
+    if hold.leaving is None or any(cluster.nodes_of(key) for key in hold.leaving):
+        return False
+    nodes = [cluster.by_name[slot.node] for slot in hold.slots if slot.node in cluster.by_name]
+    return not any(leaving & (node.holds.keys() | node.attempts.keys()) for node in nodes)
 
 
 def choose_anew(view: View, heard: Heard[object], now: int) -> Iterator[Step]:

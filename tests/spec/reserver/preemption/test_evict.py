@@ -116,6 +116,21 @@ def test_who_goes_for_quota_goes_wherever_he_is() -> None:
     assert evicted(evict(command("v", quota=("v",)), mine(), held("v"), nodes=nodes)) == ["v"]
 
 
+def test_other_nodes_of_the_cluster_do_as_well_where_somebody_took_those_that_were_chosen() -> None:
+    nodes = (on("n1", other=WHOLE), on("n2"), on("n3", v=WHOLE))
+    made = evict(command("v", quota=("v",)), mine(), held("v"), nodes=nodes)
+    assert (events(made)[0].slots, evicted(made)) == ((Slot("Worker", "n2", 1),), ["v"])
+    assert evicted(evict(command("v"), mine(), held("v"), nodes=nodes)) == []
+
+
+def test_who_leaves_a_node_for_another_claim_does_not_count_beside_what_is_kept_for_that() -> None:
+    """Two claims of one moment, each with a victim of its own on the node."""
+    nodes = (node("n1", 16, holds={"v/1": WHOLE, "w/1": WHOLE, "other/1-claim-1": WHOLE}),)
+    view = of(mine(), leaving("v"), held("w"), clusters={"c1": there(*nodes)}, freed={})
+    view.claims = {"c1": {"other/1-claim-1": Hold(command().slots, {"Worker": WHOLE}, NOW, "team-b", ("v/1",))}}
+    assert evicted(decide(view, told(command("w")), NOW)) == ["w"]
+
+
 def test_room_that_is_about_to_be_free_is_waited_for() -> None:
     made = evict(command("v"), mine(), leaving("v"), nodes=(on("n1", v=WHOLE),))
     assert (verbs(made), evicted(made)) == (["nominated", "freed"], [])

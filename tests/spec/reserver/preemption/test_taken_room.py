@@ -55,6 +55,18 @@ WAITS: dict[str, dict[str, Any]] = {
 }
 
 
+def test_it_is_waited_while_somebody_leaves_its_node_for_another_claim() -> None:
+    """What is kept for both is more than the node has until then."""
+    other = "other/1-claim-1"
+    slots = (Slot("Worker", "n1", 1),)
+    life = mine().then(wire.Nominated, claim=1, cluster="c1", slots=slots, victims=1, until=UNTIL)
+    full = node("n1", 16, holds={KEY: WHOLE, other: WHOLE, "w/1": WHOLE})
+    view = of(life, clusters={"c1": there(full, node("n2"))}, freed={})
+    held = [Hold(slots, {"Worker": WHOLE}, UNTIL, "team-a", (f"{name}/1",)) for name in "vw"]
+    view.ledger = view.claims = {"c1": dict(zip((KEY, other), held, strict=True))}
+    assert decide(view, told(Expire(at=NOW)), NOW).steps == ()
+
+
 @pytest.mark.parametrize("given", WAITS.values(), ids=list(WAITS))
 def test_it_is_waited_while(given: dict[str, Any]) -> None:
     more = {name: one for name, one in given.items() if name != "nodes"}
