@@ -87,6 +87,7 @@ class EvictRun(Struct, frozen=True):
     small: Annotated[int, typer.Option(min=1, help="small cases that are compared with every set of victims")] = 300
     victims: Victims = (64, 2_000)
     claims: Annotated[int, typer.Option(min=1, help="with each of these numbers")] = 5
+    owners: Annotated[int, typer.Option(min=0, help="jobs that each claim one GPU, all at once")] = 4_000
 
 
 class ScrapeRun(Struct, frozen=True):

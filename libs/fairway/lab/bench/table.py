@@ -32,7 +32,7 @@ BENCHES = (
     BenchEntry("pipeline-always", ("--jobs", "20000", "--sync", "always"), None, "pipeline", _RATE),
     BenchEntry("pipeline-r3", ("--jobs", "20000", "--servers", "3"), None, "pipeline", _RATE),
     BenchEntry("decisions", quick=("--decisions", "1000", "--warmup", "300")),
-    BenchEntry("evict", quick=("--seeds", "1", "--rounds", "5", "--small", "50", "--victims", "64")),
+    BenchEntry("evict", quick=("--seeds", "1", "--rounds", "5", "--small", "50", "--victims", "64", "--owners", "0")),
     BenchEntry("scrape", quick=("--scrapes", "3")),
     BenchEntry("wake-up", quick=("--jobs", "1000", "--rounds", "40")),
     BenchEntry("backlog", quick=("--jobs", "5000")),

@@ -74,12 +74,24 @@ async def test_what_an_evicted_attempt_did_is_counted(record: str, want: dict[st
     assert (await accounted(record)).evicted == want
 
 
+@pytest.mark.parametrize(
+    ("record", "want"),
+    [
+        pytest.param(f"{FIRST}:queue {FIRST}:claimed {FIRST}:dequeued {FIRST}:dispatched", (2,), id="that was used"),
+        pytest.param(f"{FIRST}:claimed {FIRST}:unclaimed {ALL}", (), id="not of one that was over by then"),
+        pytest.param(f"{FIRST}:claimed {FIRST}:unclaimed {FIRST}:claimed {ALL}", (3,), id="of the last one"),
+    ],
+)
+async def test_it_is_known_how_long_it_took_from_a_claim(record: str, want: tuple[int, ...]) -> None:
+    assert (await accounted(record)).back == want
+
+
 def test_evictions_cost_what_their_attempts_ran_and_no_more_than_a_whole_run() -> None:
     """Of the first arrivals, which are a large, a medium and a small job: 20 CPUs for 0.4 s, and 1 for all of 0.2 s."""
     some = arrivals(KueueRun(cohorts=1, queues=1, jobs=10))[:3]
     large, _, small = (one.id for one in some)
     assert [one.kind.name for one in some] == ["large", "medium", "small"]
-    assert lost_work(some, Account({}, (), {large: [100, 300], small: [5_000]})) == pytest.approx(8.2)
+    assert lost_work(some, Account({}, (), {large: [100, 300], small: [5_000]}, ())) == pytest.approx(8.2)
 
 
 async def test_a_job_that_was_evicted_was_admitted_when_it_was_dispatched_last() -> None:
@@ -97,7 +109,7 @@ def test_patience_and_order_are_what_the_quota_tree_says_and_without_them_it_say
         return found
 
     assert said() == {}
-    assert said(patience="0s") == {RECLAIM_AFTER: "0s", PREEMPT_AFTER: "0s", MIN_RUNTIME: "0s"}
+    assert said(patience="2s") == {RECLAIM_AFTER: "2s", PREEMPT_AFTER: "2s", MIN_RUNTIME: "0s"}
     assert said(order="share") == {ORDER: "share"}
 
 

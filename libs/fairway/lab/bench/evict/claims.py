@@ -1,7 +1,9 @@
-"""From a claim to the last recall: queue, scheduler and reserver as processes, on NATS and Valkey."""
+"""From a claim to the last recall, and until a whole min is back: queue, scheduler and reserver as processes, on NATS
+and Valkey."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ _NODE = {"cpu": 96_000, "memory": 768 << 30, _GPU: _NODE_GPUS, "pods": 110}
 _CLUSTER = "cluster-0"
 _HEARD = tuple(f"fairway.job.{verb}.>" for verb in ("claimed", "recall", "dispatched", "unclaimed"))
 _AT_ONCE = 64
+# Of one leaf no more jobs are looked at for who is guaranteed (`domain.preemption.levels.MOST_LOOKS`).
+_OF_ONE_OWNER = 1_000
 # Whatever does not come for so long does not come at all.
 _PATIENCE_S = 120.0
 
@@ -43,19 +47,44 @@ async def measure(victims: int, rounds: int, dir: Path, tell: Tell) -> BenchOutc
     """So many jobs of one GPU fill a cluster, on borrowed quota. Whose room it is wants all of it for one gang; when he
     has cancelled that, they go again."""
     tell(f"{victims} victims", rounds)
-    plan = FleetPlan((), groups=groups(2), stub_clusters=True)
     claims = []
-    async with scene(dir, _ground(victims), plan) as on:
-        record = _Record()
-        async with beside(record.listen(on.bus)):
-            await _submit(on.bus, [_job("lender", f"lent-{at:05d}", 1) for at in range(victims)])
-            await record.until(lambda: len(record.dispatched) == victims)
-            for at in range(rounds):
-                claims.append(await _claim(on.bus, record, victims, f"gang-{at:05d}"))
-                tell("", 1)
+    async with _lent(victims, dir) as (bus, record):
+        for at in range(rounds):
+            claims.append(await _claim(bus, record, victims, f"gang-{at:05d}"))
+            tell("", 1)
     figures = percentiles("claim_to_recall_", [one.recalled for one in claims], 50, 99)
     figures |= percentiles("claim_to_dispatched_", [one.dispatched for one in claims], 50, 99)
     return BenchOutcome(figures=figures, counts={"claims": len(claims), "in_vain": record.in_vain})
+
+
+async def measure_many(jobs: int, dir: Path, tell: Tell) -> BenchOutcome:
+    """The same ground, of which each of several owners has a part: they want it for as many jobs of one GPU, each of
+    which claims by itself. Measured is from when they are submitted until the last one is dispatched."""
+    tell(f"{jobs} claims", 1)
+    owners = [f"owner-{at}" for at in range(-(-jobs // _OF_ONE_OWNER))]
+    async with _lent(jobs, dir, owners) as (bus, record):
+        record.forget()
+        said = [_job(owners[at % len(owners)], f"own-{at:05d}", 1) for at in range(jobs)]
+        own = {job for job, _ in said}
+        begun = asyncio.get_running_loop().time()
+        await _submit(bus, said)
+        await record.until(lambda: own <= record.dispatched.keys())
+        took = max(record.dispatched[job] for job in own) - begun
+        tell("", 1)
+        counts = {"recalled": len(record.recalled), "in_vain": record.in_vain}
+    return BenchOutcome(figures={"min_back_seconds": round(took, 2)}, counts=counts)
+
+
+@asynccontextmanager
+async def _lent(jobs: int, dir: Path, owners: Sequence[str] = ("owner",)) -> AsyncIterator[tuple[NatsBus, "_Record"]]:
+    """A cluster is full of so many jobs of one GPU, on quota that is its owners'."""
+    plan = FleetPlan((), groups=groups(2), stub_clusters=True)
+    async with scene(dir, _ground(jobs, owners), plan) as on:
+        record = _Record()
+        async with beside(record.listen(on.bus)):
+            await _submit(on.bus, [_job("lender", f"lent-{at:05d}", 1) for at in range(jobs)])
+            await record.until(lambda: len(record.dispatched) == jobs)
+            yield on.bus, record
 
 
 class _Claim(Struct, frozen=True):
@@ -125,15 +154,15 @@ async def _submit(bus: NatsBus, jobs: list[tuple[str, Outgoing]]) -> None:
         await bus.publish(messages[start : start + _AT_ONCE])
 
 
-def _ground(victims: int) -> ReportedNodes:
+def _ground(victims: int, owners: Sequence[str]) -> ReportedNodes:
     nodes = [Node(f"node-{at:04d}", _NODE) for at in range(-(-victims // _NODE_GPUS))]
     whole = {_GPU: str(victims)}
-    leaves: list[dict[str, Any]] = [
-        {"name": name, "namespaces": [name], "max": load.PLENTY | whole} for name in ("owner", "lender")
-    ]
-    leaves[0]["min"] = whole
+    names = [*owners, "lender"]
+    leaves: list[dict[str, Any]] = [{"name": name, "namespaces": [name], "max": load.PLENTY | whole} for name in names]
+    for leaf in leaves[:-1]:
+        leaf["min"] = {_GPU: str(victims // len(owners))}
     said = [load.quota_tree(leaves, {"max": load.PLENTY | whole, "min": whole})]
-    said += [load.configured("PropagationPolicy", one, "all", load.policy(one, {})) for one in ("owner", "lender")]
+    said += [load.configured("PropagationPolicy", one, "all", load.policy(one, {})) for one in names]
     said.append(load.configured("Cluster", "", _CLUSTER, {"labels": {}}))
     return ReportedNodes(said, {_CLUSTER: nodes}, {_CLUSTER: {}}, load.KINDS)
 

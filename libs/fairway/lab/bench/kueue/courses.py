@@ -19,6 +19,7 @@ _TROUBLE = ("failed", "lost", "rejected", "cancelled")
 _BACK = "queue"
 _AGAIN = WAY[:2]
 EVICTED = "evicted"
+_CLAIMS = ("claimed", "unclaimed")
 _VERBS = tuple(f"fairway.job.{verb}.>" for verb in (*WAY, *_TROUBLE))
 # Without a single word for this long nothing more is coming.
 _PATIENCE_S = 60.0
@@ -28,11 +29,12 @@ class Account(Struct, frozen=True):
     """What the record has of some jobs, when all is over: of their way the `verbs` that were said of each, and what was
     said `besides`, as `job verb`: something a second time (a turn without having come to the queue for it), of a
     stranger, or what should not be said of any. For those that were `evicted` to make room for others: how long each
-    attempt had been at its cluster, in ms."""
+    attempt had been at its cluster, in ms. `back` are the times (ms) from a claim until its job was dispatched."""
 
     verbs: Mapping[str, set[str]]
     besides: tuple[str, ...]
     evicted: Mapping[str, list[int]]
+    back: tuple[int, ...]
 
     @property
     def unaccounted(self) -> tuple[str, ...]:
@@ -43,7 +45,7 @@ class Account(Struct, frozen=True):
 async def account(bus: Bus, arrivals: Sequence[Arrival]) -> Account:
     """Reads the record from its beginning to its end."""
     reading = _Reading({one.id: set() for one in arrivals})
-    more = tuple(f"fairway.job.{verb}.>" for verb in (_BACK, EVICTED))
+    more = tuple(f"fairway.job.{verb}.>" for verb in (_BACK, EVICTED, *_CLAIMS))
     async for delivery in bus.history(subjects.JOBS, (*_VERBS, *more)):
         reading.take(delivery.subject.split(".")[2], _said(delivery.data))
     return reading.account()
@@ -64,6 +66,8 @@ class _Reading:
         self._times: Counter[tuple[str, str]] = Counter()
         self._dispatched: dict[str, int] = {}
         self._evicted: dict[str, list[int]] = {}
+        self._claimed: dict[str, int] = {}
+        self._back: list[int] = []
 
     def take(self, verb: str, said: _Said) -> None:
         if said.job not in self._found:
@@ -72,6 +76,12 @@ class _Reading:
         match verb:
             case "dispatched":
                 self._dispatched[said.job] = said.at
+                if said.job in self._claimed:
+                    self._back.append(said.at - self._claimed.pop(said.job))
+            case "claimed":
+                self._claimed[said.job] = said.at
+            case "unclaimed":
+                self._claimed.pop(said.job, None)
             case "evicted":
                 # One that was let go and not dispatched yet has done nothing.
                 since = self._dispatched.pop(said.job, said.at)
@@ -79,7 +89,7 @@ class _Reading:
         self._times[said.job, verb] += 1
         if verb in WAY and verb not in self._found[said.job]:
             self._found[said.job].add(verb)
-        elif verb not in (_BACK, EVICTED, *_AGAIN):
+        elif verb not in (_BACK, EVICTED, *_CLAIMS, *_AGAIN):
             self._besides.append(f"{said.job} {verb}")
 
     def account(self) -> Account:
@@ -89,7 +99,7 @@ class _Reading:
             for verb in _AGAIN
             if self._times[job, verb] > self._times[job, _BACK]
         ]
-        return Account(self._found, (*self._besides, *again), self._evicted)
+        return Account(self._found, (*self._besides, *again), self._evicted, tuple(self._back))
 
 
 class Courses:

@@ -97,8 +97,9 @@ def configuration(run: KueueRun) -> list[Outgoing]:
     }
     said.append(configured("ClusterPropagationPolicy", "", "all", policy))
     amount = {"cpu": quota(run)}
-    names = (RECLAIM_AFTER, PREEMPT_AFTER, MIN_RUNTIME) if run.patience else ()
-    attributes = dict.fromkeys(names, run.patience) | ({ORDER: run.order} if run.order else {})
+    attributes = {ORDER: run.order} if run.order else {}
+    if run.patience:  # as Kueue has it, a job may be evicted as soon as it runs
+        attributes |= {RECLAIM_AFTER: run.patience, PREEMPT_AFTER: run.patience, MIN_RUNTIME: "0s"}
     return [*said, quota_tree(_cohorts(run), {"min": amount, "max": amount, "attributes": attributes})]
 
 

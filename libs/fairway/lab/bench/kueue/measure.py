@@ -26,6 +26,7 @@ GOALS = {
     "useful_usage": Goal(least=0.70),
     "large_mean_ms": Goal(most=3_000),
     "lost_work": Goal(most=0.02),
+    "back_p99_ms": Goal(most=2_000),
 }
 _GROUPS = (("admission", "quota", "queue", "global-scheduler", "reserver"), ("propagator", "watcher", "agent"))
 # Room is never what a job waits for: the nodes have twice the quota, and each takes three of the largest jobs.
@@ -106,7 +107,8 @@ def lost_work(arrivals: Sequence[load.Arrival], told: Account) -> float:
 def _figures(run: KueueRun, courses: Courses, told: Account) -> dict[str, float]:
     """Of the jobs that were heard to succeed. `quota_bound`: no sooner could all be over that the quota lets go.
     `<class>` is the time to admission: from the job's time to come until it is dispatched. `lost_work` is the part of
-    all work that evictions ended. `held`: how long the quota was charged beyond the time that the job ran."""
+    all work that evictions ended, `back` the time from a claim until its job is dispatched, and `held` how long the
+    quota was charged beyond the time that the job ran."""
     ended = [one for one in courses.arrivals if all(one.id in courses[verb] for verb in WAY)]
     wall = max(courses["succeeded"].values(), default=float("inf")) - courses.begun
     bound = _work(courses.arrivals) / load.quota(run)
@@ -122,7 +124,7 @@ def _figures(run: KueueRun, courses: Courses, told: Account) -> dict[str, float]
         took = [courses["dispatched"][one.id] - courses.begun - one.at for one in ended if one.kind is kind]
         figures |= _spread(kind.name, took)
     held = [courses["succeeded"][one.id] - courses["dequeued"][one.id] - one.kind.run_ms / 1_000 for one in ended]
-    return figures | _spread("held", held)
+    return figures | _spread("held", held) | _spread("back", [one / 1_000 for one in told.back])
 
 
 def _spread(name: str, seconds: list[float]) -> dict[str, float]:
