@@ -63,15 +63,15 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "grabbing": ("kept", ("calm with evictions", 0)),
     "careless": ("kept", ("calm with evictions", 5)),
     "wasteful": ("needed", ("calm with evictions", 3)),
-    "charging": ("victim", ("calm with evictions", 0)),
-    "ruthless": ("victim", ("calm with evictions", 4)),
+    "charging": ("victim", ("calm with evictions", 23)),
+    "ruthless": ("victim", ("calm with evictions", 10)),
     "everlasting": ("claim", ("hostile with evictions", 1)),
     "overtaking": ("victim", ("calm with evictions", 0)),
     "rushing": ("victim", ("calm with evictions", 17)),
     "quarrelling": ("precedes", ("calm with evictions", 1)),
     "lavish": ("lending", ("calm with evictions", 0)),
     "modest": ("owed", ("calm with evictions", 3)),
-    "fickle": ("wasted", ("calm with evictions", 0)),
+    "fickle": ("wasted", ("calm with evictions", 1)),
 }
 # Rules that are broken there, too, and nowhere first: who has them broken has broken another one before.
 BESIDE = {"quarrelling": "cycle"}
