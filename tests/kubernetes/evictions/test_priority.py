@@ -33,12 +33,12 @@ def low(name: str, pods: int, gpus: int, where: tuple[str, ...], grace: int = 2)
     return Gang(OWNER, name, pods, gpus, where, grace, "low")
 
 
-# One of the three in south has the priority of who comes later.
+# As many would do in east, and have a higher priority. One of the three in south has that of who comes later.
 FIRST = Gang(OWNER, "south-first", 1, 8, SOUTH, 1, "high")
 SOON = low("south-soon", 1, 8, SOUTH, 1)
 LATE = low("south-late", 1, 8, SOUTH, 6)
 FULL = (
-    *(low(f"east-{number}", 2, 4, EAST) for number in range(3)),
+    *(Gang(OWNER, f"east-{number}", 2, 4, EAST, 2, "middle") for number in range(3)),
     *(FIRST, SOON, LATE),
     *(low(f"west-{number}", 1, 4, WEST) for number in range(6)),
 )
