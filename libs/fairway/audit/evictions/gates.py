@@ -27,6 +27,8 @@ class Gates:
         self._trees = trees
 
     def judged(self) -> Iterator[Violation]:
+        self.claims.asked()
+        self.fixed.asked()
         for spoken, fixed in sorted(self.passed, key=lambda one: one[0].sequence):
             message = spoken.message
             assert isinstance(message, wire.Dequeued), "it was let go"
@@ -40,7 +42,7 @@ class Gates:
     def _wrong(
         self, message: wire.Dequeued, now: Moment, known: Sequence[QuotaNode | None]
     ) -> Iterator[tuple[str, str]]:
-        kept = [one for one in self.claims.all if one.job != message.job and one.holds(now)]
+        kept = [one for one in self.claims.at(now) if one.job != message.job]
         wrong = [self._passes(tree, message, now, ()) for tree in known]
         if all(wrong):
             yield "lending", wrong[0]
@@ -99,10 +101,11 @@ class Gates:
     def _beyond_min(self, message: wire.Dequeued, now: Moment, known: Sequence[QuotaNode | None]) -> str:
         """The node whose min is passed by those that are never evicted, by every tree that may have been known."""
         text = ""
+        fixed = self.fixed.at(now)
         for tree in known:
             text = ""
             for node in path_nodes(tree, message.path):
-                there = [one.asks for one in self.fixed.all if node.path in one.path and one.holds(now)]
+                there = [one.asks for one in fixed if node.path in one.path]
                 text = text or _more_than_min(node, message.charge, there)
             if not text:
                 return ""

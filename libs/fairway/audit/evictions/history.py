@@ -41,21 +41,35 @@ class Span(Struct):
 
 
 class Spans:
-    """Of each job one at a time is open."""
+    """Of each job one at a time is open. When all is known, it is asked for moments in the order of their places."""
 
     def __init__(self) -> None:
-        self.all: list[Span] = []
+        self._all: list[Span] = []
         self._open: dict[str, Span] = {}
+        self._later: list[Span] = []
+        self._present: list[Span] = []
 
     def begin(self, span: Span) -> None:
         if span.job not in self._open:
             self._open[span.job] = span
-            self.all.append(span)
+            self._all.append(span)
 
     def over(self, job: str, now: Moment) -> None:
         span = self._open.pop(job, None)
         if span is not None:
             span.over = now
+
+    def asked(self) -> None:
+        """From here on it is asked."""
+        self._later = sorted(self._all, key=lambda one: one.begun.place, reverse=True)
+        self._present = []
+
+    def at(self, now: Moment) -> list[Span]:
+        """What is so at the moment, and nobody can know otherwise."""
+        while self._later and self._later[-1].begun.place < now.place:
+            self._present.append(self._later.pop())
+        self._present = [one for one in self._present if one.over is None or one.over.place > now.place]
+        return [one for one in self._present if one.holds(now)]
 
 
 class _Change(Struct, frozen=True):
