@@ -73,15 +73,12 @@ class DecisionsRun(Struct, frozen=True):
 
 
 class EvictRun(Struct, frozen=True):
-    """Whom to evict for a gang that waits, how many more go than have to, how long it takes from a claim to a recall.
-
-    `busy` says in how many of the clusters the candidates are: all of it once for each number.
-    """
+    """Whom to evict for a gang that waits, how many more go than have to, how long it takes from a claim to a recall."""
 
     clusters: Annotated[int, typer.Option(min=1)] = 1_000
     nodes: Nodes = 100
     candidates: Annotated[int, typer.Option(min=1, help="attempts that may be evicted")] = 4_096
-    busy: Annotated[tuple[int, ...], typer.Option(help="clusters that have them, with commas between")] = (1_000, 100)
+    busy: Annotated[tuple[int, ...], typer.Option(help="in so many clusters, with commas between")] = (1_000, 100)
     seeds: Annotated[int, typer.Option(min=1, help="fleets for each of these numbers")] = 3
     rounds: Annotated[int, typer.Option(min=1, help="how often each gang asks")] = 20
     small: Annotated[int, typer.Option(min=1, help="small cases that are compared with every set of victims")] = 300

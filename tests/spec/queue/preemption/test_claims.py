@@ -190,15 +190,6 @@ def test_a_nominated_job_goes_when_its_room_is_free_and_not_before() -> None:
     assert (said.verb, said.room) == ("dequeued", "c1")
 
 
-def test_all_go_whose_room_is_free() -> None:
-    """Who goes is charged: what was claimed for him counts no more."""
-    names = ("m1", "m2")
-    view = of(*map(nominated, names), *lent(1), tree=tree(), usage=used(*lent(1)))
-    view.active.ready |= dict.fromkeys(names)
-    said = events(decide(view, told(freed(16, ready=names)), NOW))
-    assert [one.job for one in said if one.verb == "dequeued"] == [*names]
-
-
 def test_it_says_for_whom_it_waits() -> None:
     mine = nominated()
     view = of(mine, *lent(2), tree=tree(), usage=used(*lent(2)))

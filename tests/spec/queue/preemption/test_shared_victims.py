@@ -2,11 +2,13 @@
 
 import pytest
 
+from fairway.queue.decide import decide
 from fairway.queue.preemption import claiming
 from fairway.wire import jobs as wire
 from tests.spec.builders.lives import GPU, Life, S
-from tests.spec.builders.waiting import quota, waiting
-from tests.spec.queue.preemption.test_claims import NOW, ask, lent, nominated
+from tests.spec.builders.views import events, of, told
+from tests.spec.builders.waiting import freed, quota, waiting
+from tests.spec.queue.preemption.test_claims import NOW, ask, lent, nominated, tree, used
 from tests.spec.queue.preemption.test_claims import claiming as claims_of
 
 
@@ -46,3 +48,12 @@ def test_who_needs_more_than_the_first_ones_give_back_names_all(monkeypatch: pyt
     monkeypatch.setattr(claiming, "_FIRST_CANDIDATES", 1)
     said = ask(waiting("a", gpus=16, why=quota("root")), *lent())
     assert [len(one.candidates.attempts) for one in said if one.verb == "relieve"] == [2]
+
+
+def test_all_go_whose_room_is_free() -> None:
+    """Who goes is charged: what was claimed for him counts no more."""
+    names = ("m1", "m2")
+    view = of(*map(nominated, names), *lent(1), tree=tree(), usage=used(*lent(1)))
+    view.active.ready |= dict.fromkeys(names)
+    said = events(decide(view, told(freed(16, ready=names)), NOW))
+    assert [one.job for one in said if one.verb == "dequeued"] == [*names]
