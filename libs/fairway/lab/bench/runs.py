@@ -73,7 +73,7 @@ class DecisionsRun(Struct, frozen=True):
 
 
 class EvictRun(Struct, frozen=True):
-    """Whom to evict for a gang that waits, how many more go than have to, how long it takes from a claim to a recall."""
+    """Whom to evict for a gang that waits, how many more go than have to, how long it takes from claim to recall."""
 
     clusters: Annotated[int, typer.Option(min=1)] = 1_000
     nodes: Nodes = 100
