@@ -141,6 +141,17 @@ async def test_every_decision_says_something_of_each_cluster_and_no_room_is_give
     assert report["versions"]["numpy"]
 
 
+async def test_claims_get_their_room_each_time_and_nobody_goes_in_vain() -> None:
+    """A gang that is cancelled as soon as it is dispatched, three times, so that its victims go again; and forty jobs,
+    each of which claims by itself."""
+    fleet = ("--clusters", "3", "--nodes", "5", "--candidates", "20", "--busy", "3", "--seeds", "1", "--rounds", "2")
+    report = await reported("evict", *fleet, "--small", "5", "--victims", "16", "--claims", "3", "--owners", "40")
+    counts = {"claims_16_victims": 3, "in_vain_16_victims": 0, "recalled_40_claims": 40}
+    assert {name: report["counts"][name] for name in counts} == counts
+    assert report["figures"]["claim_to_recall_p99_ms_16_victims"] > 0
+    assert report["figures"]["min_back_seconds_40_claims"] > 0
+
+
 async def test_numbers_of_clusters_that_are_none_are_refused() -> None:
     code, _, err = await bench("clusters", "--sizes", "3,many")
     assert (code, "3,many" in err) == (2, True)
@@ -162,7 +173,7 @@ async def test_under_the_load_of_kueues_test_every_job_succeeds_exactly_once() -
     assert figures["useful_usage_on_2"] == pytest.approx(work / (80 * figures["wall_seconds_on_2"]), abs=0.002)
     assert all(figures[f"{kind}_{what}_on_2"] > 0 for kind in ("small", "medium", "large", "held") for what in SPREAD)
     assert figures["wall_by_bound_on_2"] == pytest.approx(figures["wall_seconds_on_2"] * 80 / work, rel=0.01)
-    goals = ("wall_seconds", "wall_by_bound", "useful_usage", "large_mean_ms", "lost_work")
+    goals = ("wall_seconds", "wall_by_bound", "useful_usage", "large_mean_ms", "lost_work", "back_p99_ms")
     assert set(report["goals"]) == {f"{name}_on_2" for name in goals}
     assert {"clusters_on_2", "nats_on_2", "all_on_2"} <= set(report["cpu_seconds_per_job"])
 
