@@ -1,5 +1,6 @@
 """In a full leaf the fewest of lower priority go for a gang of a higher one, and everybody concerned is told."""
 
+import re
 import time
 from typing import Any
 
@@ -61,7 +62,8 @@ def test_the_fewest_go_and_all_are_told_who_why_and_how_many(house: EvictionHous
         assert "with priority 1000 (claim-" in said and "this one has 100 [Preempted]" in said
         assert "mine" not in said, "nobody is told whose job it is"
     assert "Room on 2 nodes of south is kept for it (claim 1): 2 attempts must leave first" in house.described(mine)
-    assert "Waits for 2 attempts to leave south" in house.why(mine)["because"]
+    # The one of a second's grace may have left by now.
+    assert re.search("Waits for (2 attempts|1 attempt) to leave south", house.why(mine)["because"])
 
     house.running(mine)
     victims = {name for name, attempt in house.attempts(FULL).items() if attempt > 1}
