@@ -59,7 +59,8 @@ def _anew(view: View, heard: Heard[object], job: Job, key: str, now: int) -> Ste
     plan = place(free, ask(job.spec.workload)) if not cluster.info.cordoned else None
     if not isinstance(plan, Plan):
         nodes = ", ".join(sorted({slot.node for slot in claim.slots}))
-        text = f"{name}: others took room of {nodes}, which was kept for it, and no other node there has it"
+        rest = "the cluster is cordoned" if cluster.info.cordoned else "no other node there has it"
+        text = f"{name}: others took room of {nodes}, which was kept for it, and {rest}"
         remedy = f"see what runs on {nodes} that Fairway did not place there"
         return came_to_nothing(teller, Reason(Code.CLAIM_OVERTAKEN, text, remedy=remedy), now).step()
     teller.say(wire.Nominated, claim=claim.number, cluster=name, slots=plan.slots, victims=0, until=claim.until)

@@ -11,7 +11,7 @@ from fairway.wire import jobs as wire
 from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code
 from tests.spec.builders.lives import GPU, S
-from tests.spec.builders.views import events, node, of, puts, told, verbs
+from tests.spec.builders.views import events, node, of, puts, told
 from tests.spec.reserver.preemption.test_evict import HALF, KEY, NOW, WHOLE, mine, there
 
 UNTIL = NOW + 60 * S
@@ -44,7 +44,9 @@ def test_where_there_are_none_the_claim_ends_and_says_whose_doing_it_is() -> Non
 
 
 def test_nothing_is_chosen_in_a_cluster_that_is_cordoned() -> None:
-    assert verbs(expire(KEPT, node("n2"), cordoned=True)) == ["unclaimed"]
+    (said,) = events(expire(KEPT, node("n2"), cordoned=True))
+    assert said.verb == "unclaimed"
+    assert said.why.text.endswith("and the cluster is cordoned")
 
 
 WAITS: dict[str, dict[str, Any]] = {
