@@ -6,6 +6,7 @@ hops, docs/performance.md. Two of its internals are relied on, its parser's plac
 not found, every message goes through the public API instead. How a subscription is ended at once is a third.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
@@ -67,12 +68,18 @@ def wire(client: Client, bulk: bool = True) -> Wire:
 
 async def leave(client: Client) -> None:
     """Closes it, also while the server is away: what is still to be said nats-py would write to the connection that is
-    lost, which raises."""
+    lost, which raises. And where it was about to connect again, it cancels the future for which it then waits itself,
+    that of the closed connection: that is nobody's wish to end this task."""
     if not client.is_connected:
         client._pending = []
         client._pending_data_size = 0
-    with suppress(OSError):  # it is lost in this moment
-        await client.close()
+    try:
+        with suppress(OSError):  # it is lost in this moment
+            await client.close()
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
 
 
 class PlainWire:
