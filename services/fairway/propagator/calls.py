@@ -71,8 +71,8 @@ class Adjusted(Struct, frozen=True):
 
 
 class Made(Struct, frozen=True):
-    """How many of a job's rooms are held in its member, and for how long (ms) no more were; `why` is what the member
-    says of one that is not."""
+    """How many of a job's rooms are held in its member, and for how long (ms) no more were; `why` is what the member's
+    scheduler says of one that is not, empty while it says nothing."""
 
     ready: int
     total: int

@@ -15,9 +15,11 @@ from fairway.propagator.view import SERVICE, View
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Reason
 
-# Room that is being held is looked at again this soon; when none was added for so long, there is none to be had (ms).
+# Room that is being held is looked at again this soon. When none was added for so long there is none to be had: where
+# the member's scheduler says why, and where it says nothing, for it may be behind (ms).
 _LOOK_MS = 100
 _PATIENCE_MS = 2_000
+_SILENT_MS = 15_000
 Hears = wire.Reserved | wire.Adjust | wire.Recall
 
 
@@ -79,9 +81,10 @@ def _held(teller: Teller, job: Job, outcome: Outcome) -> Decision:
     made: Made = outcome.body
     if made.ready >= made.total:
         return Decision(calls=(Call(APPLY, job.cluster, job.id, job.attempt, copy_of(job)),))
-    if made.idle < _PATIENCE_MS:
+    if made.idle < (_PATIENCE_MS if made.why else _SILENT_MS):
         return Decision(again_in=_LOOK_MS)
-    text = f"{job.cluster} holds room for {made.ready} of {made.total} pods; {made.why}"
+    why = made.why or f"its scheduler has said nothing of the others for {_SILENT_MS // 1000} s"
+    text = f"{job.cluster} holds room for {made.ready} of {made.total} pods; {why}"
     return Decision((next_attempt(teller, wire.Lost, Reason(Code.ROOM_TAKEN, text)).step(),))
 
 

@@ -90,21 +90,26 @@ class MemberRoom:
                 self._synced[kind].set()
                 for key in list(self.attempts):
                     self._due(key)
-            elif key := self._told(change):
-                self._due(key)
+            elif self.hear(change):
                 async with self._changed:
                     self._changed.notify_all()
 
+    def hear(self, change: Change) -> bool:
+        """Whether it is of an attempt. What has not even the form of an object is of none: a member's API may answer
+        anything."""
+        if key := self._told(change):
+            self._due(key)
+        return bool(key)
+
     def _told(self, change: Change) -> str:
-        """Nothing for what has not even the form of an object: a member's API may answer anything."""
         try:
-            return self._hear(change)
+            return self._read(change)
         except (TypeError, AttributeError, KeyError, ValueError, RecursionError) as error:
             where = {"cluster": self.cluster.name, "kind": change.kind, "name": change.name}
             log.warning("passed over", namespace=change.namespace, cause=repr(error)[:500], **where)
             return ""
 
-    def _hear(self, change: Change) -> str:
+    def _read(self, change: Change) -> str:
         found = attempt_of(change.manifest)
         if found is None:
             return ""

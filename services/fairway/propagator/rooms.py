@@ -18,7 +18,7 @@ from fairway.propagator.held_room import NAMESPACE, PLACES, Room, manifests, pri
 from fairway.propagator.member_room import AttemptRoom, MemberRoom
 from fairway.propagator.needed_objects import ensure
 from fairway.propagator.view import SERVICE
-from fairway.runtime.cluster_port import Cluster, ClusterRefused
+from fairway.runtime.cluster_port import Change, Cluster, ClusterRefused
 from fairway.runtime.ports import Clock, Store, StoreWiped, Unreachable, Wanted
 from fairway.runtime.service import LocalMessages
 from fairway.wire.capacity import PLACEHOLDERS, ClusterInfo
@@ -82,9 +82,9 @@ class Rooms:
             return Made(total, total)  # applied before, and its pods are taking their rooms
         await self._prepare(member.cluster, room)
         await self._create(member, room)
-        ready = await member.wait(room.key, total, _LOOK_S)
-        idle = self._idle(name, room, ready, total)
-        return Made(ready, total, idle, await self._why(member, room) if ready < total else "")
+        why = await self._why(member, room) if await member.wait(room.key, total, _LOOK_S) < total else ""
+        ready = member.ready(room.key)
+        return Made(ready, total, self._idle(name, room, ready, total), why if ready < total else "")
 
     async def release(self, name: str, room: Room) -> None:
         self._progress.pop((name, room.key), None)
@@ -138,14 +138,18 @@ class Rooms:
         return now - since
 
     async def _why(self, member: MemberRoom, room: Room) -> str:
-        """What the member's scheduler says of the first room that is not held."""
+        """What the member's scheduler says of the first room that is not held; empty while it says nothing. It may be
+        held by now, and the watch be behind: it was cut, say."""
         attempt = member.attempts.get(room.key)
         held = {place.name for place in attempt.places.values() if place.ready} if attempt else set()
         name = next((one for one in room.names if one not in held), "")
         found = await member.cluster.get(room.kind, PLACES[room.way], name)
-        conditions = ((found or {}).get("status") or {}).get("conditions") or ()
+        if found is None:
+            return ""
+        member.hear(Change(room.kind, PLACES[room.way], name, manifest=found))
+        conditions = (found.get("status") or {}).get("conditions") or ()
         said = [one.get("message", "") for one in conditions if one.get("status") == "False"]
-        return next((text for text in said if text), "its scheduler has not said why")
+        return next((text for text in said if text), "")
 
     async def _look(self) -> None:
         await self._read_clusters()

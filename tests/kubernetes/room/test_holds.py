@@ -94,7 +94,8 @@ def test_room_is_held_as_cluster_and_policy_say_and_the_whole_gang_runs(
     fleet.hub.apply(policy(tenant, cluster, **annotations), pytorch(tenant, tenant[:30], workers=2))
     pods = running(fleet.members[cluster], tenant, 3)
     assert {one["metadata"]["labels"].get("fairway.io/hold", "") for one in pods} == {way}
-    assert [one.get("hold", "") for one in said(fleet, tenant, tenant[:30], "reserved")] == [way]
+    # A member that is busy may not hold the room in time: then there is another attempt.
+    assert {one.get("hold", "") for one in said(fleet, tenant, tenant[:30], "reserved")} == {way}
     if way == "placeholders":  # koord-scheduler only prefers what is reserved for a pod
         (reserved,) = said(fleet, tenant, tenant[:30], "reserved")
         planned = sorted(slot["node"] for slot in reserved["slots"] for _ in range(slot["count"]))

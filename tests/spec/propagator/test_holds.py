@@ -88,9 +88,17 @@ def test_the_room_is_held_before_the_job_is_applied() -> None:
     assert (then.verb, then.body) == ("apply", asked.body)
 
 
-@pytest.mark.parametrize("idle", [0, 1_999], ids=["at first", "for two seconds"])
-def test_room_that_is_not_held_yet_is_looked_at_again(idle: int) -> None:
-    assert looked(held(), Made(3, 4, idle, "no node")) == Decision(again_in=100)
+@pytest.mark.parametrize(
+    ("idle", "why"), [(0, "no node"), (1_999, "no node"), (14_999, "")], ids=["at first", "for two seconds", "silence"]
+)
+def test_room_that_is_not_held_yet_is_looked_at_again(idle: int, why: str) -> None:
+    assert looked(held(), Made(3, 4, idle, why)) == Decision(again_in=100)
+
+
+def test_a_scheduler_that_says_nothing_is_not_waited_for_without_end() -> None:
+    (lost, *_) = events(looked(held(), Made(3, 4, 15_000)))
+    text = "c1 holds room for 3 of 4 pods; its scheduler has said nothing of the others for 15 s"
+    assert (lost.why.code, lost.why.text) == (Code.ROOM_TAKEN, text)
 
 
 @pytest.mark.parametrize("attempts", [1, 3], ids=["of one attempt", "of three"])
@@ -126,7 +134,7 @@ def test_room_held_for_an_attempt_that_is_over_is_given_back() -> None:
 
 def test_the_recall_of_an_earlier_attempt_gives_back_the_room_of_that_one() -> None:
     life = held()
-    for event in events(looked(life, Made(3, 4, 5_000))):
+    for event in events(looked(life, Made(3, 4, 5_000, "no node"))):
         life.then(
             type(event),
             **{name: getattr(event, name) for name in ("cluster", "why", "queue", "attempt") if hasattr(event, name)},
