@@ -69,13 +69,13 @@ def policy(**notes: str) -> Json:
 
 
 def manifest(name: str, pods: int, gpus: int, **more: Any) -> Json:
-    """A batch Job of `pods` pods of `gpus` GPUs; `labels`, `annotations`, `namespace`, `priority`, `cpu` of each pod if
-    they matter."""
+    """A batch Job of `pods` pods of `gpus` GPUs; `labels`, `annotations`, `namespace`, `priority`, `cpu` and `selector`
+    of each pod if they matter."""
     meta = {"name": name, "namespace": more.pop("namespace", "team-a")}
     limits = {GPU: gpus} | ({"cpu": more.pop("cpu")} if "cpu" in more else {})
     pod: Json = {"containers": [{"name": "main", "image": "x", "resources": {"limits": limits}}]}
-    if "priority" in more:
-        pod["priorityClassName"] = more.pop("priority")
+    for given, field in (("priority", "priorityClassName"), ("selector", "nodeSelector")):
+        pod |= {field: more.pop(given)} if given in more else {}
     spec = {"parallelism": pods, "completions": pods, "template": {"spec": {**pod, "restartPolicy": "Never"}}}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {**meta, **more}, "spec": spec}
 

@@ -27,7 +27,7 @@ SHARED = {
     "metadata": {"name": "tree"},
     "spec": {"root": {"name": "root", "min": {GPU: 8}, "max": {GPU: 8}, "children": _LEAVES}},
 }
-_SERIES = re.compile(r"(fairway_\w+)\{([^}]*)\} (\S+)")
+_SERIES = re.compile(r"(fairway_\w+)(?:\{([^}]*)\})? (\S+)")
 
 
 def counted(fleet: Fleet, name: str, *labels: str) -> dict[tuple[str, ...], float]:
@@ -36,7 +36,7 @@ def counted(fleet: Fleet, name: str, *labels: str) -> dict[tuple[str, ...], floa
     for line in generate_latest(fleet.meter.registry).decode().splitlines():
         match = _SERIES.fullmatch(line)
         if match is not None and match[1] == f"fairway_{name}":
-            given = dict(re.findall(r'(\w+)="([^"]*)"', match[2]))
+            given = dict(re.findall(r'(\w+)="([^"]*)"', match[2] or ""))
             found[tuple(given[label] for label in labels)] += float(match[3])
     return {key: value for key, value in found.items() if value}
 
@@ -143,11 +143,30 @@ async def test_an_eviction_is_counted_once_and_the_claim_by_its_end() -> None:
         assert told(fleet)["fairway_evictions_most", ()] == 1
         assert counted(fleet, "evictions_total", "cause") == {("Reclaim",): 1}
         assert counted(fleet, "claims_ended_total", "reason") == {("Used",): 1}
+        assert counted(fleet, "evictions_wasted_total", "reason") == {}
+        assert counted(fleet, "claim_duration_seconds_count") == {(): 1}
         assert counted(fleet, "attempts_ended_total", "reason") == {("Reclaimed",): 1}
         await fleet.crash("queue")
         await fleet.quiet(0.5)
         assert told(fleet)["fairway_evictions_most", ()] == 1
         assert complaints(generate_latest(fleet.meter.registry).decode()) == []
+
+
+async def test_an_eviction_for_a_job_that_is_cancelled_meanwhile_is_counted_as_wasted() -> None:
+    async with running(c1=(8,)) as fleet:
+        fleet.configure("ElasticQuotaTree", "tree", SHARED)
+        fleet.plays["a"] = fleet.plays["b"] = [runs(ends=""), runs(ends="")]
+        await fleet.submit("a", 1, 8, namespace="team-a", annotations={"fairway.io/evict-notice": "60s"})
+        await fleet.quiet(2)
+        owner = await fleet.submit("b", 1, 8, namespace="team-b")
+        await fleet.quiet(10)
+        assert counted(fleet, "evictions_total", "cause") == {("Reclaim",): 1}
+        assert counted(fleet, "evictions_wasted_total", "reason") == {}
+        await fleet.cancel(owner)
+        await fleet.quiet(10)
+        assert counted(fleet, "evictions_wasted_total", "reason") == {("ClaimWithdrawn",): 1}
+        assert fleet.findings().evictions.wasted == {"ClaimWithdrawn": 1}
+        assert counted(fleet, "claim_duration_seconds_count") == {}
 
 
 def told(fleet: Fleet) -> dict[tuple[str, tuple[str, ...]], float]:

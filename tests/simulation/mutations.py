@@ -67,4 +67,6 @@ MUTATIONS = (
     evictions.lavish,
     evictions.modest,
     evictions.fickle,
+    evictions.abrupt,
+    evictions.immovable,
 )

@@ -65,13 +65,15 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "wasteful": ("needed", ("calm with evictions", 3)),
     "charging": ("victim", ("calm with evictions", 23)),
     "ruthless": ("victim", ("calm with evictions", 10)),
-    "everlasting": ("claim", ("hostile with evictions", 1)),
+    "everlasting": ("claim", ("calm with evictions", 1)),
     "overtaking": ("victim", ("calm with evictions", 0)),
-    "rushing": ("victim", ("calm with evictions", 17)),
-    "quarrelling": ("precedes", ("calm with evictions", 1)),
+    "rushing": ("victim", ("calm with evictions", 1)),
+    "quarrelling": ("precedes", ("calm with evictions", 2)),
     "lavish": ("lending", ("calm with evictions", 0)),
     "modest": ("owed", ("calm with evictions", 3)),
     "fickle": ("wasted", ("calm with evictions", 1)),
+    "abrupt": ("notice", ("calm with evictions", 2)),
+    "immovable": ("min", ("calm with evictions", 10)),
 }
 # Rules that are broken there, too, and nowhere first: who has them broken has broken another one before.
 BESIDE = {"quarrelling": "cycle"}

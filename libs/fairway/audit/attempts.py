@@ -2,7 +2,6 @@
 
 from msgspec import Struct
 
-from fairway.wire import jobs as wire
 from fairway.wire.jobs import JobMessage
 
 
@@ -30,9 +29,3 @@ class Open(Struct):
     number: int
     cluster: str
     dispatched: bool = False
-
-
-def ends(message: JobMessage) -> bool:
-    """Whether this message is the end of its job."""
-    end = isinstance(message, wire.Rejected | wire.Succeeded | wire.Cancelled)
-    return end or bool(getattr(message, "final", False))

@@ -1,6 +1,7 @@
 """Cancellations as an auditor sees them: who was cancelled gets no further place, and is recalled from where it is."""
 
-from fairway.audit.attempts import Spoken, Violation, ends
+from fairway.audit.attempts import Spoken, Violation
+from fairway.domain.job import ends
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from fairway.audit.attempts import Open, Spoken, Violation, ends
+from fairway.audit.attempts import Open, Spoken, Violation
 from fairway.audit.rev_order import RevOrder
+from fairway.domain.job import ends
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
 from fairway.wire.jobs import JobMessage

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from fairway.audit.attempts import Spoken, Violation, ends
+from fairway.audit.attempts import Spoken, Violation
 from fairway.audit.job_history import JobHistory
+from fairway.domain.job import ends
 from fairway.domain.quota.tree import QuotaNode, leaves
 from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire

@@ -86,6 +86,7 @@ class AuditedRooms:
     def breaches(self, kept: KeptRoom) -> Iterator[Violation]:
         """With those that have taken what is `kept` for others, and those that were evicted for room in vain."""
         given: dict[str, Promise] = {}
+        made: dict[str, int] = {}
         kept.begin()
         # One that waited for an earlier event of its job stands where it was stored, not where it could be read.
         for move in sorted(self._moves, key=lambda move: move.sequence):
@@ -95,9 +96,12 @@ class AuditedRooms:
                 kept.released(move.key, given.pop(move.key, None), move.at)
                 continue
             given[move.key] = promise
+            made[move.key] = move.at
             here = {name: one for name, one in given.items() if one.cluster == promise.cluster}
+            # A word that came late stands after promises that were made after it, by what was seen until then.
+            newest = max(made[name] for name in here)
             for node in dict.fromkeys(slot.node for slot in promise.slots):
-                text = self._overfull(here, promise, node, move.at)
+                text = self._overfull(here, promise, node, (move.at, newest))
                 if text:
                     yield Violation(move.job, move.sequence, "room", text)
                 now = Moment(move.sequence, move.at)
@@ -106,15 +110,15 @@ class AuditedRooms:
                     yield Violation(move.job, move.sequence, "kept", text)
         yield from kept.chosen(sys.maxsize, given, self)
 
-    def _overfull(self, given: Mapping[str, Promise], promise: Promise, node: str, at: int) -> str:
-        """Why the promises on a node are too much for this one, by all that may have been known at the time; empty if
-        they fit."""
+    def _overfull(self, given: Mapping[str, Promise], promise: Promise, node: str, times: tuple[int, int]) -> str:
+        """Why the promises on a node are too much for this one, by all that may have been known when it was made, and
+        until the newest of them was; empty if they fit."""
         have = self._nodes.get(promise.cluster, {}).get(node)
         if have is None:
             return f"{promise.cluster} has no node {node}"
         asked = promise.planned({}).get(node, {})
         text = ""
-        for state in self.states(promise.cluster, at):
+        for state in self.states(promise.cluster, *times):
             total = taken(given, state, node)
             # Who asks for nothing of what there is too little of has not taken it.
             judged = {name: amount for name, amount in total.items() if name in asked}
@@ -128,12 +132,12 @@ class AuditedRooms:
         cluster, node = where
         return _too_much({**self._nodes.get(cluster, {}).get(node, {}), **_batch_in(state, node)}, total)
 
-    def states(self, cluster: str, at: int) -> Iterator[dict[str, Node]]:
-        """What reports showed at `at` and in the time before, by each source, newest first; nothing when there were no
-        reports."""
+    def states(self, cluster: str, at: int, until: int = 0) -> Iterator[dict[str, Node]]:
+        """What reports showed at `at`, in the time before and up to `until`, by each source, newest first; nothing when
+        there were no reports."""
         for states in self._known.get(cluster, {"": [(0, {})]}).values():
             # There may be a hundred thousand of them, and they are asked for with every promise.
-            for place in range(bisect_right(states, at, key=itemgetter(0)) - 1, -1, -1):
+            for place in range(bisect_right(states, max(at, until), key=itemgetter(0)) - 1, -1, -1):
                 since, state = states[place]
                 yield state
                 if since < at - self._known_ms:

@@ -111,6 +111,7 @@ def _claimed(job: Job, message: wire.Claimed) -> Changes:
         level=message.level,
         guarantor=message.guarantor,
         at=message.at,
+        begun=message.at,
         until=message.until,
         short=message.short,
     )
@@ -118,14 +119,16 @@ def _claimed(job: Job, message: wire.Claimed) -> Changes:
 
 
 def _nominated(job: Job, message: wire.Nominated) -> Changes:
+    claim = job.claim or Claim(message.claim)
     claim = msgspec.structs.replace(
-        job.claim or Claim(message.claim),
+        claim,
         open=True,
         at=message.at,
         until=message.until,
         cluster=message.cluster,
         slots=message.slots,
         victims=message.victims,
+        evicted=claim.evicted + message.evicted,
     )
     return {"claim": claim}
 

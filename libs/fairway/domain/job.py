@@ -180,3 +180,9 @@ MOVES: dict[type[JobMessage], tuple[tuple[State, ...], State | None]] = {
     wire.Removed: (tuple(State), None),
     wire.Cancelled: ((State.QUEUED, State.DISPATCHED, State.RUNNING, State.RESERVED), State.CANCELLED),
 }
+
+
+def ends(message: JobMessage) -> bool:
+    """Whether this message is the end of its job."""
+    end = isinstance(message, wire.Rejected | wire.Succeeded | wire.Cancelled)
+    return end or bool(getattr(message, "final", False))

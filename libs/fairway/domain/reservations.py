@@ -44,6 +44,18 @@ def left_on(node: Node, besides: Iterable[Resources] = ()) -> Resources:
     return left
 
 
+def not_there_yet(node: Node, key: str, kept: Mapping[str, Hold]) -> set[str]:
+    """What does not count on a node beside what is `kept` there under this key: that of claims for which somebody has
+    yet to leave it. Until he has gone he stands for it. Nothing of this, while that is true of the key itself."""
+    there = node.holds.keys() | node.attempts.keys()
+    waits = {
+        one
+        for one in node.holds
+        if (hold := kept.get(one)) is not None and hold.leaving and not there.isdisjoint(hold.leaving)
+    }
+    return set() if key in waits else waits
+
+
 def holds_of(key: str, hold: Hold | None, nodes: Mapping[str, Node]) -> dict[str, Resources]:
     """What attempt `key` takes on each node, reserved and running counted once.
 

@@ -54,7 +54,7 @@ def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Cont
     for affinity in placement.affinities or _ANY:
         name = affinity.name
         found = survey(engine, asked.demand, WantedClusters(kinds, affinity, placement.tolerations), context)
-        verdict_table = found if verdict_table is None else _merged(verdict_table, found)
+        verdict_table = found if verdict_table is None else merged(verdict_table, found)
         best = found.best
         if best is None:
             continue
@@ -65,6 +65,6 @@ def choose(fleet: Fleet, workload: Workload, placement: Placement, context: Cont
     return Choice("", None, verdict_table, asked.demand, name)
 
 
-def _merged(before: VerdictTable, found: VerdictTable) -> VerdictTable:
+def merged(before: VerdictTable, found: VerdictTable) -> VerdictTable:
     """Over ordered affinities: a cluster keeps what it said when it was selected, and the latest of that."""
     return found.after(before, found.codes(*_UNSELECTED) & ~before.codes(*_UNSELECTED))

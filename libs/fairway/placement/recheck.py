@@ -1,6 +1,6 @@
 """The reserver's second look: do the slots that the scheduler proposed still hold on fresh data?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
@@ -24,13 +24,13 @@ def recheck(cluster: ClusterView, workload: Workload, slots: Sequence[Slot]) -> 
     return place(cluster, asked)
 
 
-def without(cluster: ClusterView, names: set[str], keys: set[str]) -> ClusterView:
-    """Of the cluster these nodes alone, without what these keys hold there."""
+def without(cluster: ClusterView, keys: Mapping[str, Set[str]]) -> ClusterView:
+    """Of the cluster these nodes alone, each without what these keys hold there."""
     view = ClusterView(cluster.info)
-    for name in sorted(names):
+    for name in sorted(keys):
         node = cluster.by_name.get(name)
         if node is not None:
-            holds = {key: held for key, held in node.holds.items() if key not in keys}
+            holds = {key: held for key, held in node.holds.items() if key not in keys[name]}
             view.put(msgspec.structs.replace(node, holds=holds))
     return view
 

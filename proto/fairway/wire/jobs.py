@@ -79,14 +79,14 @@ class Queue(JobMessage, frozen=True, kw_only=True, tag="queue"):
 
 
 class Dequeued(JobMessage, frozen=True, kw_only=True, tag="dequeued"):
-    """Its turn. `charge` was added to every node of `path` in that commit; `woken_by`: enqueue, quota, room, reserved,
-    removal, settings, hold (no longer), revised, begin, or sweep (what was missed). No other goes to freed `room`."""
+    """Its turn. `charge` was added at every node of `path` then. Nobody else goes to this `room`, freed or `kept`."""
 
     verb = "dequeued"
     path: tuple[str, ...] = ()
     charge: dict[str, int] = field(default_factory=dict)
-    woken_by: str = ""
+    woken_by: str = ""  # enqueue, quota, room, reserved, removal, settings, hold, revised, begin, claim, or sweep
     room: str = ""
+    kept: bool = False
 
 
 class Placed(JobMessage, frozen=True, kw_only=True, tag="placed"):

@@ -139,6 +139,10 @@ class Code(StrEnum):
         return cls.UNKNOWN if isinstance(value, str) else None
 
 
+# No cluster that there is can ever hold the job.
+HOPELESS = (Code.NO_CLUSTER_EVER, Code.UNKNOWN_CLUSTER)
+
+
 class Reason(Struct, frozen=True, omit_defaults=True):
     """`field` is the path of the offending input (refusals only); `text` says the cause with its numbers;
     `remedy` what to do about it."""

@@ -9,7 +9,7 @@ from fairway.domain.batch_resources import batch_pod_sets
 from fairway.domain.decision import NOTHING, Decision, FoundApart, Heard, Step
 from fairway.domain.events import JobRows, Teller, current
 from fairway.domain.job import Job, State
-from fairway.domain.preemption.open_claim import kept_key
+from fairway.domain.preemption.open_claim import kept_key, withdraw
 from fairway.global_scheduler.relief import answer
 from fairway.placement.choose import choose
 from fairway.placement.fit import Plan
@@ -21,7 +21,7 @@ from fairway.placement.verdicts.sentences import what_would_help
 from fairway.placement.verdicts.verdict import Context
 from fairway.wire import jobs as wire
 from fairway.wire.preemption.evictions import Relieve
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import HOPELESS, Code, Reason
 from fairway.wire.spec import FoundRef
 
 SERVICE = "global-scheduler"
@@ -55,7 +55,7 @@ def decide(view: View, heard: Heard[Hears], now: int) -> Decision:
     teller = Teller(view, SERVICE, heard, now, job.id)
     if job.cancelling:
         return Decision((go_back(teller, Reason(Code.CANCELLED, "cancelled before it was placed")).step(),))
-    return Decision((_place(view, job, teller, now),))
+    return Decision((_place(view, job, teller, message.kept, now),))
 
 
 def _context(view: View, job: Job, now: int) -> Context:
@@ -65,21 +65,25 @@ def _context(view: View, job: Job, now: int) -> Context:
     return Context(now=now, stale_after=view.stale_after, avoid=later, weights=view.weights)
 
 
-def _kept(view: View, job: Job) -> tuple[str, Plan] | None:
-    """The room that is kept for the claim of the job, if it still holds it."""
+def _kept(view: View, job: Job, free: bool) -> tuple[str, Plan] | None:
+    """The room that is kept for the claim of the job, if it still holds it. Where the reserver has said that it is
+    `free`, it is asked, and nobody else: of those who leave for other claims on these nodes the ledger alone knows."""
     claim = job.open_claim
-    cluster = view.clusters.get(claim.cluster) if claim is not None else None
-    if claim is None or cluster is None or job.spec is None:
+    if claim is None or not claim.cluster or job.spec is None:
         return None
-    as_its_own = without(cluster, {slot.node for slot in claim.slots}, {kept_key(job)})
+    if free:
+        return claim.cluster, Plan(claim.slots, sum(slot.count for slot in claim.slots))
+    if (cluster := view.clusters.get(claim.cluster)) is None:
+        return None
+    as_its_own = without(cluster, {slot.node: {kept_key(job)} for slot in claim.slots})
     plan = recheck(as_its_own, job.spec.workload, claim.slots)
     return (claim.cluster, plan) if isinstance(plan, Plan) else None
 
 
-def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
+def _place(view: View, job: Job, teller: Teller, free: bool, now: int) -> Step:
     assert job.spec is not None, "a dequeued job was admitted"
     work = job.spec.workload
-    if (kept := _kept(view, job)) is not None:
+    if (kept := _kept(view, job, free)) is not None:
         return teller.say(wire.Placed, cluster=kept[0], slots=kept[1].slots, seen=view.version).step()
     choice = choose(view.clusters, work, job.spec.placement, _context(view, job, now))
     table = choice.verdict_table
@@ -88,6 +92,8 @@ def _place(view: View, job: Job, teller: Teller, now: int) -> Step:
         why = what_would_help(choice, job.spec.placement)
         if work.batch_first and batch_pod_sets(work):
             why = Reason(Code.NO_BATCH_ROOM, f"not on batch resources, so cpu and memory are next: {why.text}")
+        if why.code in HOPELESS:
+            withdraw(teller, Reason(Code.CLAIM_WITHDRAWN, "no cluster can hold the job any more"))
         go_back(teller, why, found, sum(view.freed.values()))
     else:
         teller.say(

@@ -6,8 +6,9 @@ from fairway.domain.policy_terms import Changed
 from fairway.queue.order import QueueOrder
 from fairway.queue.owner_changes import hold, revise, send_back
 from fairway.queue.view import SWEEP, Hears, Patience, QueueBegins, Sweep
-from fairway.queue.waiting.waiting_job import QUOTA, WaitingJob
-from fairway.queue.wake_ups import Changes, Free, QueueChange, turn_of
+from fairway.queue.waiting.freed_room import enough
+from fairway.queue.waiting.waiting_job import QUOTA, WaitingJob, for_room
+from fairway.queue.wake_ups import Changes, Free, QueueChange, turn_of, with_room
 from fairway.wire import jobs as wire
 from fairway.wire.fleet import Freed
 from fairway.wire.reasons import Code
@@ -53,7 +54,7 @@ def _quota_of(turn: QueueOrder, message: wire.Unclaimed) -> Changes:
 def _of_the_fleet(turn: QueueOrder, message: Freed | Changed | QueueBegins | Sweep) -> Changes:
     if isinstance(message, Freed):
         free = Free.ROOM if message.free else Free.UNKNOWN_ROOM  # none at all: the cluster is gone
-        kept = (QueueChange(Free.JOB, "claim", entry=entry) for entry in _nominated(turn))
+        kept = (QueueChange(Free.JOB, "claim", entry=entry) for entry in _nominated(turn, message))
         return *kept, QueueChange(free, "room", news=message)
     if isinstance(message, Sweep):
         return tuple(QueueChange(free, SWEEP) for free in (Free.QUOTA, Free.LINES, Free.NOTHING))
@@ -63,13 +64,14 @@ def _of_the_fleet(turn: QueueOrder, message: Freed | Changed | QueueBegins | Swe
     return tuple(QueueChange(free, by) for free in (Free.QUOTA, Free.LINES, Free.UNKNOWN_ROOM, Free.TERMS))
 
 
-def _nominated(turn: QueueOrder) -> list[WaitingJob]:
-    """Those for whom room is kept."""
+def _nominated(turn: QueueOrder, news: Freed) -> list[WaitingJob]:
+    """Those for whom room is kept: where that is free, or where this may be enough before."""
     if not turn.view.claiming:
         return []
     active = turn.active
-    named = [name for name in active.claims if (claim := active.entries[name].claim) is not None and claim.cluster]
-    return [turn.view.queued.entries[name] for name in named]
+    named = [name for name in active.claims if active.entries[name].nominated]
+    others = [turn.view.queued.entries[name] for name in named if name not in active.ready]
+    return with_room(turn) + [entry for entry in others if enough(for_room(entry), news, turn.now)]
 
 
 def _queued(turn: QueueOrder, message: wire.Queue) -> Changes:

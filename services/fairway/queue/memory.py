@@ -174,9 +174,12 @@ class QueueMemory(JobsMemory[object]):
     def _note_room(self, message: object) -> None:
         if isinstance(message, fleet.Freed):
             self.rooms.hear(message)
-            self._active.ready |= {name: None for name in message.ready if name in self._active.claims}
+            for name in message.ready:
+                if (job := self.jobs.get(name)) is not None:
+                    self._active.freed(job, message.cluster)
         elif isinstance(message, wire.Queue) and message.why is not None:
             self.queued.found_none(message.job, message.freed, message.why.code)
+            self._active.ready.pop(message.job, None)
         elif isinstance(message, wire.Reserved):
             self.rooms.reserve(message, self.jobs.get(message.job))
 
@@ -193,7 +196,7 @@ class QueueMemory(JobsMemory[object]):
         for say in step.events:
             if isinstance(say.message, wire.Dequeued):
                 self.sweep_wakes += say.message.woken_by == SWEEP
-            if isinstance(say.message, wire.Dequeued) and say.message.room:
+            if isinstance(say.message, wire.Dequeued) and say.message.room and not say.message.kept:
                 self.queued.heads_for(self.jobs[say.message.job], say.message.room)
 
     def known_job(self, name: str) -> Job | None:
@@ -213,7 +216,7 @@ class QueueMemory(JobsMemory[object]):
             yield from (Remembered("on the way", queue, place) for place in places.values())
         others = (one for one in self.active.entries.items() if one[0] not in queued.entries)
         yield from (Remembered("active", name, one) for name, one in others)
-        yield from (Remembered("ready", name, None) for name in self.active.ready)
+        yield from (Remembered("ready", name, key) for name, key in self.active.ready.items())
         yield from (Remembered("asked", shape, freed) for shape, freed in queued.asked.items())
         yield from (Remembered("woken", name, None) for name in queued.woken)
         yield from (Remembered("heading", name, where) for name, where in queued.heading.items())

@@ -49,7 +49,7 @@ class QueueOrder(Standings):
         nominated = claim.cluster if (claim := job.open_claim) is not None else ""
         if nominated and room is not None:
             # Others may have come to its nodes, and room elsewhere be free before.
-            room = nominated if job.id in self.active.ready else self.rooms.where(for_room(entry)) or None
+            room = nominated if self._has_its_room(job) else self.rooms.where(for_room(entry)) or None
         if room is None or self.barred(entry):
             if told:
                 self._stay(entry, () if job.cancelling else self.gates(entry))
@@ -67,6 +67,10 @@ class QueueOrder(Standings):
             quota = None if known else self.quota(entry)
             self._stay(entry, (quota,) if quota else ())
         return full is None
+
+    def _has_its_room(self, job: Job) -> bool:
+        """Whether what is kept for its claim is free."""
+        return job.open_claim is not None and job.id in self.active.ready
 
     def _batch_room(self, batch: WaitingJob, entry: WaitingJob, full: str | None) -> str | None:
         """To which freed room one that prefers batch resources is let go on those (empty: to any; None: it is not). It
@@ -96,11 +100,13 @@ class QueueOrder(Standings):
         teller = self._teller(entry.job, self.terms(entry))
         if (claim := entry.job.open_claim) is not None and not claim.cluster:
             withdraw(teller, Reason(Code.CLAIM_NOT_NEEDED, "it goes without anybody's leaving"))
-        teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=by, room=room)
+        kept = teller.job is not None and self._has_its_room(teller.job)
+        teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=by, room=room, kept=kept)
         charged = charge(path, entry.request)
         self.steps.append(teller.step(*charged))
         self.count(charged)
-        self.rooms.take(room, entry.least[0])
+        if not kept:  # that was never free for others
+            self.rooms.take(room, entry.least[0])
         self.leave(entry, charged)
 
     def end(self, job: Job) -> None:

@@ -10,6 +10,7 @@ from fairway.domain.job import Job
 from fairway.domain.quota.charge import full_node, lacking, path_nodes, short_of_min
 from fairway.domain.quota.tree import QuotaNode
 from fairway.explain.claims import awaits
+from fairway.queue.decision_charges import DecisionCharges
 from fairway.queue.preemption.active_jobs import ActiveJobs
 from fairway.queue.preemption.counted_usage import CountedUsage
 from fairway.queue.view import View
@@ -35,10 +36,8 @@ class Standings:
         self.gone: set[str] = set()
         self._went_from: set[str] = set()
         self.anew: dict[str, WaitingJob] = {}
-        self._charged: dict[str, int] | None = None
-        self._uncounted: list[Add] = []
+        self._charges = DecisionCharges(view.usage)
         self._paths: dict[tuple[str, ...], list[QuotaNode]] = {}
-        self._fixed: list[Add] = []
 
     @property
     def active(self) -> ActiveJobs:
@@ -48,25 +47,17 @@ class Standings:
 
     @property
     def usage(self) -> Mapping[str, int]:
-        """Most decisions charge one job and ask no more: what is charged is counted when somebody asks."""
-        if self._charged is None and not self._uncounted:
-            return self.view.usage
-        if self._charged is None:
-            self._charged = dict(self.view.usage)
-        for one in self._uncounted:
-            self._charged[one.key] = self._charged.get(one.key, 0) + one.amount
-        self._uncounted.clear()
-        return self._charged
+        return self._charges.now
 
     def count(self, adds: Iterable[Add]) -> None:
-        self._uncounted += adds
+        self._charges.add(adds)
 
     def leave(self, entry: WaitingJob, charged: Iterable[Add]) -> None:
         """The job goes, and is charged so."""
         self.gone.add(entry.job.id)
         self._went_from.add(entry.job.queue)
         if not entry.spec.evictable:
-            self._fixed += charged
+            self._charges.fixed += charged
 
     def blocking(self, queue: str) -> bool:
         spec = self.view.queues.get(queue)
@@ -113,7 +104,7 @@ class Standings:
 
     @property
     def _counted(self) -> CountedUsage:
-        return CountedUsage(self, self._fixed)
+        return CountedUsage(self, self._charges)
 
     def counted(self, entry: WaitingJob) -> Mapping[str, int]:
         """What counts as used for this job at the nodes of its path."""
@@ -174,7 +165,7 @@ class Standings:
         if gate.code is not Code.WAITING_FOR_EVICTIONS or claim is None:
             return gate
         mine = claim_id(job.id, job.attempt, claim.number)
-        still = sum(one == mine for one in self.active.leaving.values())
+        still = sum(one == mine for one in self.active.leaving.jobs.values())
         return awaits(msgspec.structs.replace(claim, victims=still))
 
 

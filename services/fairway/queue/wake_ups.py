@@ -85,29 +85,43 @@ def wake(turn: QueueOrder, change: QueueChange) -> None:
 
 
 def _blocked_at(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
-    """They go as far as the quota reaches: one that stays keeps back those that ask the same."""
+    """They go as far as the quota reaches: one that stays keeps back those that ask the same. Nobody keeps back those
+    whose kept room is free."""
     queued = turn.view.queued
     nodes = (None,) if change.leaf is None else change.leaf
-    before = change.before
     heads = sorted((one for node in nodes for one in queued.heads(QUOTA, node)), key=lambda entry: entry.place)
-    if by_share(turn) and before is None:
+    if change.before is not None:
+        yield from _ahead_of(turn, change, change.before, heads)
+        return
+    yield Group(with_room(turn), "")
+    if by_share(turn):
         for entry in one_by_one(turn, [queued.group(head) for head in heads]):
-            yield Group((entry,))
-            for then in turn_of(turn, entry.job.queue, change.by):
-                yield from _itself(turn, then)
-        heads = []
-    for head in heads:
-        entries = queued.group(head)
-        if before is not None:
-            if head.place >= before:
-                return
-            entries = takewhile(lambda entry: entry.place < before, entries)
-        yield Group(entries, until=False)
-        for then in turn_of(turn, head.job.queue, change.by):
-            yield from _itself(turn, then)
-    if before is None and (turn.back is None or has_batch(turn.back.charge)):
+            yield from _and_next(turn, change, Group((entry,)), entry.job.queue)
+    else:
+        for head in heads:
+            yield from _and_next(turn, change, Group(queued.group(head), until=False), head.job.queue)
+    if turn.back is None or has_batch(turn.back.charge):
         for head in queued.heads(BATCH_ROOM):
             yield Group(queued.group(head), turn.rooms.where(head), True, SHAPE_TRIES)
+
+
+def _ahead_of(turn: QueueOrder, change: QueueChange, place: Place, heads: Iterable[WaitingJob]) -> Iterator[Group]:
+    for head in takewhile(lambda head: head.place < place, heads):
+        entries = takewhile(lambda entry: entry.place < place, turn.view.queued.group(head))
+        yield from _and_next(turn, change, Group(entries, until=False), head.job.queue)
+
+
+def _and_next(turn: QueueOrder, change: QueueChange, group: Group, queue: str) -> Iterator[Group]:
+    """Then whose turn it is in a blocking queue."""
+    yield group
+    for then in turn_of(turn, queue, change.by):
+        yield from _itself(turn, then)
+
+
+def with_room(turn: QueueOrder) -> list[WaitingJob]:
+    """Those for whose claims room is kept that is free."""
+    entries = turn.view.queued.entries
+    return [entries[name] for name in turn.active.ready if name in entries] if turn.view.claiming else []
 
 
 def _of_every_shape(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:

@@ -103,10 +103,11 @@ class Evicting:
         assert work is not None, "a job that waits was admitted"
         cluster = self._view.clusters[self._message.cluster]
         keys = {*there.keys, *leaving(self._view, cluster.name), self._own}
-        chosen = recheck(without(cluster, {slot.node for slot in self._message.slots}, keys), work, self._message.slots)
+        names = {slot.node for slot in self._message.slots}
+        chosen = recheck(without(cluster, dict.fromkeys(names, keys)), work, self._message.slots)
         if isinstance(chosen, Plan):
             return chosen
-        return recheck(without(cluster, set(cluster.by_name), keys), work, self._message.slots)
+        return recheck(without(cluster, dict.fromkeys(cluster.by_name, keys)), work, self._message.slots)
 
     def needed(self, plan: Plan, there: StillThere) -> StillThere:
         """Without those whose room is not needed any more: the dearest, who is named last, first. Who goes for quota
@@ -130,7 +131,8 @@ class Evicting:
         """What is left on each node with them gone and the job there."""
         names = {slot.node for slot in plan.slots}
         cluster = self._view.clusters[self._message.cluster]
-        view = without(cluster, names, {*there.keys, *leaving(self._view, cluster.name), self._own})
+        keys = {*there.keys, *leaving(self._view, cluster.name), self._own}
+        view = without(cluster, dict.fromkeys(names, keys))
         left = {name: view.free(name) for name in view.by_name}
         for name, amounts in taken(plan.slots, requests_of(self._job)).items():
             for kind, amount in amounts.items():
@@ -153,7 +155,7 @@ class Evicting:
         until = now + max(map(self._most_grace, message.victims), default=GRACE_MS) + KEPT_MS
         place = {"claim": message.claim, "cluster": name, "slots": plan.slots}
         teller = Teller(self._view, SERVICE, self._heard, now, self._job.id)
-        teller.say(wire.Nominated, **place, victims=len(there.keys), until=until)
+        teller.say(wire.Nominated, **place, victims=len(there.keys), evicted=len(there.victims), until=until)
         assert teller.job is not None, "it is known"
         here = tuple(sorted(_key(one) for one in message.victims if one.cluster == name and _key(one) in there.keys))
         hold = Hold.of(self._job, plan.slots, until, here)

@@ -2,28 +2,25 @@
 
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from fairway.domain import decision
 from fairway.domain.decision import Add, Heard, Put, Say, Step
 from fairway.domain.events import message_id
 from fairway.domain.preemption.claim import is_claims
-from fairway.domain.reservations import Hold, left_on
-from fairway.domain.resources import Resources
+from fairway.domain.reservations import Hold, left_on, not_there_yet
+from fairway.placement.room_sums import RoomSums, free_on
 from fairway.reserver.node_rows import Capacity
 from fairway.wire import fleet, subjects
 from fairway.wire.capacity import ClusterInfo, Node
-
-
-def free(node: Node) -> Resources:
-    """What may be taken of it: nothing of one that is cordoned."""
-    return left_on(node) if node.schedulable else {}
 
 
 def more_room(before: Mapping[str, Node], nodes: Iterable[Node]) -> bool:
     """Whether any node has more of anything free than it had."""
     for node in nodes:
         old = before.get(node.name)
-        was = free(old) if old else {}
-        if any(amount > was.get(name, 0) for name, amount in free(node).items()):
+        was = free_on(old) if old else {}
+        if any(amount > was.get(name, 0) for name, amount in free_on(node).items()):
             return True
         if old and (old.labels, old.taints) != (node.labels, node.taints):
             return True
@@ -45,38 +42,36 @@ def _ready(view: Capacity, step: Step, cluster: str, nodes: Mapping[str, Node]) 
     for write in step.writes:
         if isinstance(write, Put) and write.table == decision.ledger(cluster) and is_claims(write.key):
             kept[write.key] = write.value
-    return tuple(
-        key.partition("/")[0] for key, hold in sorted(kept.items()) if hold is not None and is_free(key, hold, nodes)
-    )
+    still = {key: hold for key, hold in sorted(kept.items()) if hold is not None}
+    return tuple(key.partition("/")[0] for key in still if is_free(key, still, nodes))
 
 
-def is_free(key: str, hold: Hold, nodes: Mapping[str, Node]) -> bool:
-    """Whether nobody else has anything of what is held under this key."""
-    return all(_free_on(key, nodes.get(slot.node)) for slot in hold.slots)
+def is_free(key: str, kept: Mapping[str, Hold], nodes: Mapping[str, Node]) -> bool:
+    """Whether nobody else has anything of what is kept under this key."""
+    return all(_free_on(key, nodes.get(slot.node), kept) for slot in kept[key].slots)
 
 
-def _free_on(key: str, node: Node | None) -> bool:
+def _free_on(key: str, node: Node | None, kept: Mapping[str, Hold]) -> bool:
     if node is None or key not in node.holds:
         return False
-    left = left_on(node)
+    waits = not_there_yet(node, key, kept)
+    holds = {one: held for one, held in node.holds.items() if one not in waits}
+    left = left_on(msgspec.structs.replace(node, holds=holds) if waits else node)
     return all(left.get(name, 0) >= 0 for name, amount in node.holds[key].items() if amount)
 
 
 def with_freed(view: Capacity, step: Step, heard: Heard[object], cluster: str, now: int) -> Step:
     """The step, counted and told as one that makes room."""
-    nodes = dict(view.clusters[cluster].nodes) if cluster in view.clusters else {}
+    nodes = dict(view.clusters[cluster].by_name) if cluster in view.clusters else {}
     for write in step.writes:
         if isinstance(write, Put) and write.table == decision.nodes(cluster):
             if write.value is None:
                 nodes.pop(write.key, None)
             else:
                 nodes[write.key] = write.value
-    total: Resources = {}
-    largest: Resources = {}
-    for node in nodes.values():
-        for name, amount in free(node).items():
-            total[name] = total.get(name, 0) + max(amount, 0)
-            largest[name] = max(largest.get(name, 0), amount)
+    sums = view.sums.setdefault(cluster, RoomSums())
+    sums.follow(nodes)
+    total, largest = sums.free_now()
     count = view.freed.get(cluster, 0) + 1
     labels = _labels(view, step, cluster)
     ready = _ready(view, step, cluster, nodes)

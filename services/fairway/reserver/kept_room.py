@@ -4,6 +4,7 @@ from fairway.domain import decision
 from fairway.domain.decision import NOTHING, Decision, Heard, Put
 from fairway.domain.job import Job
 from fairway.domain.preemption.open_claim import kept_key
+from fairway.domain.reservations import not_there_yet
 from fairway.placement.cluster import ClusterView
 from fairway.placement.recheck import without
 from fairway.reserver.capacity import release
@@ -25,7 +26,11 @@ def of_claim(view: View, job: Job, message: wire.Placed) -> ClusterView | None:
     names = {slot.node for slot in claim.slots}
     if not names.issuperset(slot.node for slot in message.slots):
         return None
-    return without(view.clusters[message.cluster], names, {kept_key(job)})
+    cluster = view.clusters[message.cluster]
+    key = kept_key(job)
+    kept = view.claims.get(cluster.name, {})
+    nodes = {name: cluster.by_name[name] for name in names if name in cluster.by_name}
+    return without(cluster, {name: {key, *not_there_yet(node, key, kept)} for name, node in nodes.items()})
 
 
 def claim_dropped(view: View, job: Job) -> tuple[str, str, list[Put]]:

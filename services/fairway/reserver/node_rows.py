@@ -10,19 +10,21 @@ from fairway.domain.decision import Put
 from fairway.domain.reservations import Hold, holds_of
 from fairway.domain.resources import Resources
 from fairway.placement.fleet import Fleet
+from fairway.placement.room_sums import RoomSums
 from fairway.runtime.views.members import Facts
 from fairway.wire.capacity import Node
 
 
 class Capacity(Protocol):
     """`members` are the clusters of the fleet by name, reported or not. Of the `ledger`, `claims` are what is kept for
-    claims."""
+    claims. `sums` are of nodes as they were last asked about: whoever asks has them follow those that he means."""
 
     clusters: Fleet
     ledger: dict[str, dict[str, Hold]]
     claims: dict[str, dict[str, Hold]]
     row_revs: dict[tuple[str, str], int]
     freed: Mapping[str, int]
+    sums: dict[str, RoomSums]
 
     @property
     def facts(self) -> Mapping[str, Facts]: ...

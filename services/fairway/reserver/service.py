@@ -11,6 +11,7 @@ from fairway.domain.decision import Call, Heard, Outcome, Put
 from fairway.domain.job import State
 from fairway.domain.preemption.claim import is_claims
 from fairway.domain.reservations import Hold
+from fairway.placement.room_sums import RoomSums
 from fairway.reserver.decide import SERVICE, Hears, OfJobs, decide
 from fairway.reserver.node_rows import node_writes
 from fairway.reserver.room_totals import RoomTotals
@@ -44,6 +45,7 @@ class ReserverMemory(FleetMemory):
         super().__init__()
         self._catalog = catalog
         self._expiring: dict[str, int] = {}
+        self.sums: dict[str, RoomSums] = {}
 
     @property
     def members(self) -> Iterable[str]:
@@ -60,6 +62,7 @@ class ReserverMemory(FleetMemory):
     def begin(self) -> None:
         super().begin()
         self._expiring.clear()
+        self.sums.clear()
 
     def wants(self, heard: Sequence[Heard[object]], now: int) -> Wanted:
         wanted = super().wants(heard, now)
@@ -115,7 +118,7 @@ class ReserverMemory(FleetMemory):
 
 
 def _gauges(totals: RoomTotals, known: ReserverMemory, now: int) -> Iterator[Sample]:
-    return totals.samples(known.clusters, sorted(known.members), now)
+    return totals.samples(known.clusters, known.sums, sorted(known.members), now)
 
 
 def service(bus: Bus, catalog: Catalog) -> Service[ReserverMemory, Hears]:

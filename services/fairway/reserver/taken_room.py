@@ -1,6 +1,7 @@
-"""Kept room that others have taken: a member's own scheduler put somebody else there while the victims left. Pure.
+"""Kept room that is lost: a member's own scheduler put somebody else there while the victims left, or the cluster was
+cordoned. Pure.
 
-The claim's nodes are chosen anew in its cluster; where there is none, the claim ends, and its job is tried elsewhere.
+The claim's nodes are chosen anew in its cluster; where there is none, the claim ends, and its job claims again later.
 """
 
 from collections.abc import Iterator, Set
@@ -24,12 +25,15 @@ from fairway.wire.reasons import Code, Reason
 
 
 def taken_from(view: Capacity) -> Iterator[str]:
-    """The keys of what is kept for claims and is not free, though whoever was to leave has left."""
+    """The keys of what is kept for claims and is not free, though whoever was to leave has left; and of what is kept in
+    a cluster that takes nobody any more."""
     for cluster, kept in view.claims.items():
         known = view.clusters.get(cluster)
         still = leaving(view, cluster)
         for key, hold in kept.items():
-            if known is not None and _left(known, hold, still) and not is_free(key, hold, known.by_name):
+            if known is None:
+                continue
+            if known.info.cordoned or (_left(known, hold, still) and not is_free(key, kept, known.by_name)):
                 yield key
 
 
@@ -55,12 +59,13 @@ def _anew(view: View, heard: Heard[object], job: Job, key: str, now: int) -> Ste
     name = claim.cluster
     cluster = view.clusters[name]
     teller = Teller(view, "reserver", heard, now, job.id)
-    free = without(cluster, set(cluster.by_name), {key})
-    plan = place(free, ask(job.spec.workload)) if not cluster.info.cordoned else None
+    if cluster.info.cordoned:
+        text = f"{name} was cordoned while room was kept there"
+        return came_to_nothing(teller, Reason(Code.CLAIM_OVERTAKEN, text, remedy=f"uncordon {name}"), now).step()
+    plan = place(without(cluster, {one: {key} for one in cluster.by_name}), ask(job.spec.workload))
     if not isinstance(plan, Plan):
         nodes = ", ".join(sorted({slot.node for slot in claim.slots}))
-        rest = "the cluster is cordoned" if cluster.info.cordoned else "no other node there has it"
-        text = f"{name}: others took room of {nodes}, which was kept for it, and {rest}"
+        text = f"{name}: others took room of {nodes}, which was kept for it, and no other node there has it"
         remedy = f"see what runs on {nodes} that Fairway did not place there"
         return came_to_nothing(teller, Reason(Code.CLAIM_OVERTAKEN, text, remedy=remedy), now).step()
     teller.say(wire.Nominated, claim=claim.number, cluster=name, slots=plan.slots, victims=0, until=claim.until)

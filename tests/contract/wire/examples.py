@@ -118,7 +118,9 @@ EXAMPLES: dict[str, Struct] = {
     ),
     "blocked": jobs.Blocked(**HEAD, why=WHY, gates=(WHY, WHY)),
     "amended": jobs.Amended(**HEAD, spec=_SPEC, queue="gold", leaf=("root", "root/a"), cluster="north"),
-    "dequeued": jobs.Dequeued(**HEAD, path=("root", "root/a"), charge={GPU: 24}, woken_by="room", room="north"),
+    "dequeued": jobs.Dequeued(
+        **HEAD, path=("root", "root/a"), charge={GPU: 24}, woken_by="room", room="north", kept=True
+    ),
     "placed": jobs.Placed(
         **HEAD,
         cluster="north",

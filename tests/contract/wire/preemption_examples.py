@@ -28,7 +28,9 @@ EXAMPLES: dict[str, Struct] = {
     "claimed": jobs.Claimed(
         **HEAD, claim=3, causes=_BOTH, level=2, guarantor="root/a", until=AT + 30_000, short=_SHORT
     ),
-    "nominated": jobs.Nominated(**HEAD, claim=3, cluster="north", slots=SLOTS, victims=1, until=AT + 180_000),
+    "nominated": jobs.Nominated(
+        **HEAD, claim=3, cluster="north", slots=SLOTS, victims=2, evicted=1, until=AT + 180_000
+    ),
     "unclaimed": jobs.Unclaimed(**HEAD, claim=3, why=WHY, again=AT + 8_000),
     "evicted": jobs.Evicted(
         **HEAD,

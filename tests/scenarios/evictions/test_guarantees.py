@@ -1,5 +1,7 @@
 """Who is inside his min gets his room back, and what is above min goes by weight."""
 
+from random import Random
+
 import pytest
 from msgspec.structs import replace
 
@@ -7,7 +9,10 @@ from fairway.wire.preemption.claims import Cause
 from fairway.wire.reasons import Code
 from tests.scenarios.evictions.tenants import evicted, least, shares, submit, tree, until_running
 from tests.scenarios.memory_agents import GPU
-from tests.scenarios.memory_fleet import Fleet, runs
+from tests.scenarios.memory_fleet import Fleet, running, runs
+
+# GPUs of a job whose tenant competes with others by weight.
+SIZES = (1, 1, 2, 2, 3, 4, 6, 8)
 
 
 async def test_who_is_inside_his_min_gets_his_room_back_from_a_borrower(fleet: Fleet) -> None:
@@ -103,16 +108,42 @@ async def test_what_a_node_does_not_lend_stays_idle(fleet: Fleet) -> None:
     assert (shares(fleet), len(evicted(fleet))) == ({"a": 1, "b": 2}, 0)
 
 
-@pytest.mark.parametrize(("order", "expected"), [("share", {"x": 2, "y": 4, "z": 6}), ("time", {"y": 12})])
-async def test_what_is_above_min_goes_by_weight_where_shares_decide(
-    fleet: Fleet, order: str, expected: dict[str, int]
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("order", "by_weight"), [("share", True), ("time", False)])
+async def test_what_is_above_min_goes_by_weight_within_one_largest_job_where_shares_decide(
+    order: str, by_weight: bool, seed: int
 ) -> None:
-    weights = {"x": "1", "y": "2", "z": "3"}
-    leaves = {name: {"attributes": {"fairway.io/weight": weight}} for name, weight in weights.items()}
-    tree(fleet, order=order, **leaves)
-    for name in weights:
-        for number in range(20):
-            fleet.plays[f"{name}{number}"] = [runs(3_000)]
-            await fleet.submit(f"{name}{number}", 1, 2, namespace=f"team-{name}")
-    await fleet.quiet(8)
-    assert shares(fleet) == expected
+    """Jobs of mixed sizes come and end all the time, and of each tenant some wait for 96 GPUs."""
+    weights = {"x": 1, "y": 2, "z": 3}
+    async with running(c1=(32, 32), c2=(32,)) as fleet:
+        leaves = {name: {"attributes": {"fairway.io/weight": str(weight)}} for name, weight in weights.items()}
+        tree(fleet, 96, order, **leaves)
+        rng = Random(seed)
+        await come(fleet, rng, 40)
+        for _ in range(5):
+            await fleet.quiet(20)
+            await come(fleet, rng, 10)
+        off = []
+        for _ in range(6):
+            await fleet.quiet(20)
+            used = {name: sum(gpus(fleet, name, "running")) for name in weights}
+            assert all(gpus(fleet, name, "queued") for name in weights)
+            off += [abs(used[name] - 16 * weight) for name, weight in weights.items()]
+            await come(fleet, rng, 10)
+        assert fleet.findings().violations == ()
+    assert (max(off) <= max(SIZES)) is by_weight
+
+
+async def come(fleet: Fleet, rng: Random, jobs: int) -> None:
+    """So many of each tenant, of one pod each that runs for 30 to 90 s."""
+    for number in range(jobs):
+        for name in "xyz":
+            job = f"{name}{number}-{fleet.clock.now()}"
+            fleet.plays[job] = [runs(rng.randrange(30_000, 90_000))]
+            await fleet.submit(job, 1, rng.choice(SIZES), namespace=f"team-{name}")
+
+
+def gpus(fleet: Fleet, leaf: str, state: str) -> list[int]:
+    """What its jobs in this state ask for."""
+    jobs = [job for job in fleet.jobs().values() if job.leaf[-1] == f"root/{leaf}" and job.state == state]
+    return [job.spec.workload.pod_sets[0].requests[GPU] for job in jobs if job.spec is not None]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from fairway.wire.preemption.claims import Claimed
 from tests.scenarios.evictions.tenants import FOREVER, evicted, kept, least, shares, slowly, submit, tree, until_running
 from tests.scenarios.memory_fleet import Fleet
 
@@ -34,17 +35,32 @@ async def test_a_claim_ends_when_its_job_is_cancelled(fleet: Fleet) -> None:
     assert sorted(fleet.states().values()) == ["cancelled", "running", "running", "running"]
 
 
-async def test_two_claims_at_once_do_not_take_the_same_victim(fleet: Fleet) -> None:
+@pytest.mark.parametrize(
+    ("borrowed", "went_for"),
+    [
+        pytest.param({"x": 1, "y": 1}, ["root/a", "root/b"], id="each gets one of its own"),
+        pytest.param({"x": 2}, ["root/a"], id="one is enough for both and goes once"),
+    ],
+)
+async def test_of_two_claims_that_want_the_same_victim_both_get_room_and_nobody_goes_twice(
+    fleet: Fleet, borrowed: dict[str, int], went_for: list[str]
+) -> None:
     tree(fleet, a=least(8), b=least(8), d=least(8))
-    for number in range(3):
-        await submit(fleet, f"d{number}", 1, namespace="team-d")
+    for name, pods in {"own": 1, **borrowed}.items():
+        await submit(fleet, name, pods, namespace="team-d")
     slowly(fleet, 5)
-    one = await fleet.submit("one", 1, 8, namespace="team-a")
-    two = await fleet.submit("two", 1, 8, namespace="team-b")
-    await fleet.quiet(40)
-    jobs = fleet.jobs()
-    assert len({victim.job for victim in evicted(fleet)}) == 2
-    assert shares(fleet) == {"d": 1} or {jobs[one].attempt, jobs[two].attempt} == {1}
+    fleet.plays.update(one=FOREVER, two=FOREVER)
+    await fleet.submit("one", 1, 8, namespace="team-a")
+    await fleet.submit("two", 1, 8, namespace="team-b")
+    await fleet.quiet(60)
+    claimed = [one.at for one in fleet.record() if isinstance(one, Claimed) and one.claim == 1]
+    assert len(claimed) == 2
+    assert claimed[0] == claimed[1]
+    assert fleet.states() == {"one": "running", "two": "running", "own": "running", **dict.fromkeys(borrowed, "queued")}
+    attempts = {job.spec.workload.name: job.attempt for job in fleet.jobs().values() if job.spec is not None}
+    assert attempts == {"one": 1, "two": 1, "own": 1, **dict.fromkeys(borrowed, 2)}
+    assert sorted(one.leaf for one in evicted(fleet)) == went_for
+    assert not kept(fleet)
 
 
 @pytest.mark.parametrize("service", ["queue", "global-scheduler", "reserver", "propagator"])

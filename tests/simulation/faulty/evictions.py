@@ -10,9 +10,11 @@ from fairway.domain import decision
 from fairway.domain.attempts import retry
 from fairway.domain.decision import Step
 from fairway.domain.job import Job
+from fairway.domain.preemption.notice import EvictionTimes
 from fairway.domain.preemption.precedence import Party
 from fairway.domain.quota.node_terms import GRACE_MS
 from fairway.domain.resources import Resources
+from fairway.global_scheduler import relief
 from fairway.placement.fit import Plan
 from fairway.placement.relief import relieve as choosing
 from fairway.placement.relief.trial import Trial
@@ -101,10 +103,14 @@ def ruthless(patch: Patch) -> None:
 def everlasting(patch: Patch) -> None:
     """A claim is kept open for ever."""
 
-    def not_yet(turn: Any, name: str) -> None:
+    def not_yet(turn: Any) -> None:
         return None
 
-    patch.setattr(claiming, "_expire", not_yet)
+    def nothing_said(teller: Any, why: Any, now: int) -> Any:
+        return teller
+
+    patch.setattr(claiming, "end_claims", not_yet)
+    patch.setattr(relief, "came_to_nothing", nothing_said)
 
 
 def overtaking(patch: Patch) -> None:
@@ -156,7 +162,7 @@ def quarrelling(patch: Patch) -> None:
 def lavish(patch: Patch) -> None:
     """What nodes keep back for themselves is lent."""
 
-    def nothing(path: Any, usage: Any, asks: Any) -> dict[str, int]:
+    def nothing(path: Any, usage: Any, asks: Any, claimed: Any = None) -> dict[str, int]:
         return {}
 
     patch.setattr(counted_usage, "kept_back", nothing)
@@ -174,3 +180,21 @@ def modest(patch: Patch) -> None:
 def fickle(patch: Patch) -> None:
     """Claims are over before those who leave for them have left."""
     patch.setattr(evict, "KEPT_MS", 500 - GRACE_MS)
+
+
+def abrupt(patch: Patch) -> None:
+    """Who is evicted is deleted at once, whatever notice it asks for."""
+
+    def at_once(job: Job, most: int, now: int) -> EvictionTimes:
+        return EvictionTimes(0, most)
+
+    patch.setattr(evict, "eviction_times", at_once)
+
+
+def immovable(patch: Patch) -> None:
+    """Jobs that are never evicted are let go beyond the min of their nodes."""
+
+    def nobody(self: counted_usage.CountedUsage, job: str) -> dict[str, int]:
+        return {}
+
+    patch.setattr(counted_usage.CountedUsage, "fixed", nobody)

@@ -10,6 +10,8 @@ from fairway.audit.auditor import Checker
 from fairway.domain.quota.node_terms import LEND_LIMIT
 from fairway.domain.quota.tree import QuotaNode
 from fairway.wire import jobs as wire
+from fairway.wire.capacity import Node, Pods
+from fairway.wire.fleet import Report
 from fairway.wire.preemption.claims import Cause
 from fairway.wire.reasons import Code, Reason
 from tests.spec.builders.claims import (
@@ -21,6 +23,7 @@ from tests.spec.builders.claims import (
     A,
     B,
     claims,
+    decided,
     evicted,
     found,
     goes,
@@ -60,6 +63,46 @@ def test_quota_that_a_claim_keeps_is_nobody_elses() -> None:
     third = goes(waiting("third", "b"), after=AT + 20 * S - T0)
     text = "quota root uses 16 nvidia.com/gpu of at most 16, and 8 are kept there; owner claimed it"
     assert ("kept", "third", text) in wrong((first, second, late, third))
+
+
+@pytest.mark.parametrize(
+    ("answered", "short", "broken"),
+    [
+        pytest.param(False, {f"root|{GPU}": 8}, False, id="nobody has given that back yet"),
+        pytest.param(False, {}, True, id="it was free when that was claimed"),
+        pytest.param(True, {f"root|{GPU}": 8}, True, id="its victims have given it back"),
+    ],
+)
+def test_who_goes_to_its_own_room_leaves_alone_what_others_claimed(
+    answered: bool, short: dict[str, int], broken: bool
+) -> None:
+    """Of 16 others have 8 at most, and another one has claimed as many."""
+    other = waiting("other", "a", after=5 * S)
+    other.then(
+        wire.Claimed, after=AT - other.at - S, claim=1, causes=(Cause.RECLAIM,), level=2, until=AT + 30 * S, short=short
+    )
+    if answered:
+        other.then(wire.Nominated, after=0, cluster="c1", slots=S8, victims=1, claim=1, until=AT + MINUTE)
+    first = runs(waiting("first", "b"), "n2")
+    second = runs(waiting("second", "b", after=2 * S))
+    owner = claims(waiting("owner", "a", after=10 * S), AT)
+    evicted(second, owner, AT + 2 * S)
+    goes(owner, after=10 * S, kept=True)
+    assert (("kept", "owner") in [one[:2] for one in wrong((first, second, owner, other), TREE)]) == broken
+
+
+@pytest.mark.parametrize(("ago", "broken"), [(0, False), (MINUTE, True)], ids=["this moment", "long ago"])
+def test_a_job_that_came_back_with_its_claim_keeps_its_quota_once_that_was_heard(ago: int, broken: bool) -> None:
+    """It was let go for room elsewhere, and there was none: of 16 others have 8, and it has claimed the rest."""
+    owner = claims(waiting("owner", "a", after=10 * S), AT)
+    owner.then(wire.Dequeued, path=owner.now.leaf, charge={GPU: 8, "kube-queue/max-jobs": 1})
+    why = Reason(Code.WAITING_FOR_ROOM, "none")
+    owner.then(wire.Queue, queue="gold", leaf=owner.now.leaf, enqueued_at=owner.now.enqueued_at, why=why)
+    first = runs(waiting("first", "b"), "n2")
+    third = waiting("third", "b")
+    goes(third, after=owner.at - third.at + ago + 1)
+    text = "quota root uses 16 nvidia.com/gpu of at most 16, and 8 are kept there; owner claimed it"
+    assert (("kept", "third", text) in wrong((first, owner, third), TREE)) == broken
 
 
 def test_room_that_is_kept_is_nobody_elses() -> None:
@@ -122,3 +165,20 @@ def test_a_record_without_decisions_is_judged_without_them() -> None:
     for spoken in heard(*reclaimed()):
         checker.hear(Spoken(spoken.sequence, spoken.id, spoken.subject, spoken.message))
     assert [one for one in checker.findings().violations if one.rule == "claim"] == []
+
+
+@pytest.mark.parametrize("stray", [True, False])
+def test_what_is_there_of_an_attempt_that_was_removed_does_not_leave(stray: bool) -> None:
+    """Somebody's pods with the labels of an attempt that left before: there is no room beside them and the victim."""
+    third = evicted(runs(waiting("third", "b")), waiting("other", "a"), AT - 30 * S)
+    second = runs(waiting("second", "b", after=2 * S))
+    owner = claims(waiting("owner", "a", after=10 * S), AT)
+    evicted(second, owner, AT + 2 * S)
+    checker = Checker({"c1": {"n1": {GPU: 16, "pods": 110}}})
+    checker.decided(decided())
+    for spoken in heard(third, second, owner):
+        checker.hear(spoken)
+    pods = {"third/1": Pods({"Worker": 1}, {GPU: 8, "pods": 1}, namespace="team-b")} if stray else {}
+    rows = (Node("n1", {GPU: 16, "pods": 110}, attempts=pods),)
+    checker.see(Report(at=AT - 10 * S, cluster="c1", epoch="e", sequence=1, full=True, nodes=rows))
+    assert ("needed" in [one.rule for one in checker.findings().violations]) is not stray

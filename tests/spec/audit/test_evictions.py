@@ -91,6 +91,18 @@ def test_a_leaf_that_has_not_borrowed() -> None:
     assert ("precedes", "second", text) in wrong((*reclaimed(), third), tree)
 
 
+@pytest.mark.parametrize(("told", "rules"), [(False, []), (True, ["precedes"])], ids=["no", "yes"])
+def test_of_a_job_the_queue_knows_for_sure_once_it_has_said_something_of_it(told: bool, rules: list[str]) -> None:
+    """One with more priority came before the owner, and would have all of the min."""
+    second = runs(waiting("second", "b", after=2 * S))
+    better = waiting("better", "a", after=MINUTE - 1_500, priority=5)
+    if told:
+        better.then(wire.Blocked, after=100, why=Reason(Code.WAITING_FOR_QUOTA, "none left"))
+    owner = claims(waiting("owner", "a", after=MINUTE - 1_200), AT)
+    evicted(second, owner, AT + 2 * S)
+    assert [rule for rule, *_ in wrong((second, better, owner))] == rules
+
+
 def own_leaf_first(low_at: int, second_at: int) -> list[tuple[str, str]]:
     """What is wrong where a job that needs all of its leaf's min evicts one of less priority there and a borrower."""
     all_of_it = msgspec.structs.replace(A, min={GPU: 16})

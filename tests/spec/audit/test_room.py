@@ -90,6 +90,20 @@ def test_a_node_is_overfull(reports: tuple[Report, ...], want: list[str]) -> Non
     assert found(*reports) == want
 
 
+@pytest.mark.parametrize(("place", "wrong"), [("n2", 0), ("n1", 2)], ids=["elsewhere", "where it was planned"])
+def test_a_word_that_came_late_is_judged_by_what_was_seen_until_the_newest_promise_beside_it(
+    place: str, wrong: int
+) -> None:
+    """The second had its room a second after the first, and it was said after the third had its own."""
+    checker = Checker({"c1": {"n1": {GPU: 8}, "n2": {GPU: 8}}})
+    times = {"first": FIRST, "third": SECOND, "second": FIRST + 1_000}
+    said = [one for name, at in times.items() for one in reserved(name, "n1", at, gpus=4)]
+    for sequence, message in enumerate(said, 1):
+        checker.hear(Spoken(sequence, f"m{sequence}", subjects.job(message.verb, message.tenant), message))
+    checker.see(report(FIRST + 5_000, first=place))
+    assert len([one for one in checker.findings().violations if one.rule == "room"]) == wrong
+
+
 @pytest.mark.parametrize(
     ("told", "wrong"), [("n2", []), ("n1", [TOO_MUCH])], ids=["room by what was told", "room by neither"]
 )

@@ -29,9 +29,9 @@ def waiting(name: str, leaf: str, after: int = S, pods: int = 1, **more: Any) ->
     return life.then(wire.Queue, queue="gold", leaf=("root", f"root/{leaf}"), enqueued_at=life.at)
 
 
-def goes(life: Life, node: str = "n1", after: int = S) -> Life:
+def goes(life: Life, node: str = "n1", after: int = S, kept: bool = False) -> Life:
     slots = (Slot("Worker", node, 1),)
-    life.then(wire.Dequeued, after=after, path=life.now.leaf, charge={GPU: 8, "kube-queue/max-jobs": 1})
+    life.then(wire.Dequeued, after=after, path=life.now.leaf, charge={GPU: 8, "kube-queue/max-jobs": 1}, kept=kept)
     life.then(wire.Placed, cluster="c1", slots=slots)
     life.then(wire.Reserved, cluster="c1", slots=slots, expires_at=life.at + MINUTE)
     return life
@@ -44,7 +44,7 @@ def runs(life: Life, node: str = "n1") -> Life:
 def claims(life: Life, at: int, cause: Cause = Cause.RECLAIM, node: str = "n1") -> Life:
     life.then(wire.Claimed, after=at - life.at, claim=1, causes=(cause,), level=2, until=at + 30 * S)
     slots = (Slot("Worker", node, 1),)
-    return life.then(wire.Nominated, cluster="c1", slots=slots, victims=1, claim=1, until=at + 3 * MINUTE)
+    return life.then(wire.Nominated, cluster="c1", slots=slots, victims=1, evicted=1, claim=1, until=at + 3 * MINUTE)
 
 
 def evicted(life: Life, by: Life, at: int, cause: Cause = Cause.RECLAIM, **queue: Any) -> Life:

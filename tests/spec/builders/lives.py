@@ -148,11 +148,12 @@ def returning(life: Life, cluster: str, why: Reason) -> Life:
     return life.then(wire.Queue, attempt=number + 1, why=note, after=0, **where)
 
 
-def nominated(life: Life, victims: int = 3, cluster: str = "c1") -> Life:
-    """It claims room, and that room is kept for it."""
+def nominated(life: Life, victims: int = 3, cluster: str = "c1", evicted: int = 0) -> Life:
+    """It claims room, and that room is kept for it; of the victims so many were not on their way out before."""
     claim = {"claim": 1, "causes": (Cause.RECLAIM,), "level": 2, "guarantor": "root/a", "until": life.at + 31 * S}
     life.then(wire.Claimed, **claim)
-    return life.then(wire.Nominated, claim=1, cluster=cluster, slots=SLOTS, victims=victims, until=life.at + 180 * S)
+    leave = {"victims": victims, "evicted": evicted}
+    return life.then(wire.Nominated, claim=1, cluster=cluster, slots=SLOTS, **leave, until=life.at + 180 * S)
 
 
 def back(life: Life, code: Code, text: str, *verdicts: wire.Verdict) -> Life:

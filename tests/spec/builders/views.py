@@ -14,6 +14,7 @@ from fairway.domain.reservations import Hold
 from fairway.domain.tenancy.profile import Tenancy
 from fairway.inbound.put_off import Key, PutOff
 from fairway.placement.cluster import ClusterView
+from fairway.placement.room_sums import RoomSums
 from fairway.placement.scores import Weights
 from fairway.queue.preemption.active_jobs import ActiveJobs
 from fairway.queue.waiting.waiting_jobs import WaitingJobs
@@ -65,6 +66,7 @@ class Given:
     ledger: dict[str, dict[str, Hold]] = field(default_factory=dict)
     claims: dict[str, dict[str, Hold]] = field(default_factory=dict)
     row_revs: dict[tuple[str, str], int] = field(default_factory=dict)
+    sums: dict[str, RoomSums] = field(default_factory=dict)
     members: tuple[str, ...] = ()
     facts: dict[str, Facts] = field(default_factory=dict)
     left: tuple[str, ...] = ()

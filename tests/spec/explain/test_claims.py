@@ -27,7 +27,11 @@ from tests.spec.explain.waits import Case, everything, quota_full
 
 ANSWERED = T0 + 40 * S  # 22:14:00Z
 ENDS = T0 + 190 * S  # 22:16:30Z
-NONE_MAY = Reason(Code.NO_VICTIMS, "nearest is c2: if all of 7 candidates went that may, 2 of its 4 pods lack room")
+NONE_MAY = Reason(
+    Code.NO_VICTIMS,
+    "needs 4 pods of 8 nvidia.com/gpu; 2 of 3 clusters have too little room, nearest is c2: if all of 7 "
+    "candidates went that may, 2 of its 4 pods would have no room",
+)
 EXPIRED = Reason(
     Code.CLAIM_EXPIRED, "room in c1 that is kept for it did not come in time", remedy="see what runs there"
 )
@@ -113,7 +117,7 @@ WAITS = {
         unclaimed(no_room(), NONE_MAY, T0 + 30 * S),
         "WaitingForRoom",
         (
-            "can take it now; nobody was evicted for it (claim 1): nearest is c2: if all of 7 candidates went",
+            "can take it now; nobody was evicted for it (claim 1): needs 4 pods of 8 nvidia.com/gpu; 2 of 3 clusters",
             "Others are asked for room again at 22:13:50Z (in 14 s).",
         ),
         event="dequeued",

@@ -83,11 +83,11 @@ def test_nobody_is_named_when(life: Life) -> None:
     assert ask(question("v"), life, "v").steps == ()
 
 
-def placing(**holds: Any) -> Any:
-    """A job whose room is kept on n0 has its turn; what else is held there."""
+def placing(free: bool = False, **holds: Any) -> Any:
+    """A job whose room is kept on n0 has its turn; what else is held there. `free`: so said the reserver."""
     slots = (Slot("Worker", "n0", 1),)
     life = claiming().then(wire.Nominated, claim=1, cluster="c1", slots=slots, victims=1, until=NOW + 60 * S)
-    life.then(wire.Dequeued)
+    life.then(wire.Dequeued, kept=free)
     rows = [node("n0", holds={KEY: WHOLE, **holds}), node("n1", holds={"x/1": WHOLE})]
     view = of(life, clusters=Fleet({"c1": cluster("c1", rows, NOW)}), freed={})
     return decide(view, told(life.said[-1][1]), NOW)
@@ -100,3 +100,18 @@ def test_a_job_goes_to_the_room_that_is_kept_for_it() -> None:
 
 def test_where_that_is_not_free_after_all_it_waits_on_for_it() -> None:
     assert verbs(placing(**{"stranger/1": WHOLE})) == ["queue"]
+
+
+def test_where_no_cluster_can_ever_hold_it_any_more_its_claim_ends() -> None:
+    """Else others would be kept from room and quota for one that counts no more."""
+    claim = claiming().then(wire.Nominated, claim=1, cluster="c1", slots=(), victims=1, until=NOW + 60 * S)
+    claim.then(wire.Dequeued)
+    view = of(claim, clusters=Fleet({"c1": cluster("c1", [node("n0", 4)], NOW)}), freed={})
+    over, back = events(decide(view, told(claim.said[-1][1]), NOW))
+    assert (over.verb, over.claim, over.why.code) == ("unclaimed", 1, Code.CLAIM_WITHDRAWN)
+    assert (back.verb, back.why.code) == ("queue", Code.NO_CLUSTER_EVER)
+
+
+def test_where_the_reserver_has_said_that_it_is_free_it_is_asked_again_and_nobody_else() -> None:
+    """What is kept there for other claims may be more than the node has: those who leave for them stand for it."""
+    assert verbs(placing(free=True, **{"other/1-claim-1": WHOLE})) == ["placed"]

@@ -58,6 +58,13 @@ from tests.spec.placement.relief_builders import asked, full, lend, look, one
             id="nobody is evicted who is not needed",
         ),
         pytest.param(
+            [full("n0", a=4, b=4), full("n1", a=1, b=1, c=6)],
+            job(workers(1, gpu=8)),
+            asked(one("a"), one("b"), one("c")),
+            ["a", "b"],
+            id="nor who gives most by himself, once the others are enough",
+        ),
+        pytest.param(
             [full("n0", a=5, b=3), full("n1", c=4, d=4), full("n2", c=4, d=4)],
             job(workers(12)),
             asked(one("a"), one("b"), one("c"), one("d", lost=9)),

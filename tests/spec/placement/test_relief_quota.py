@@ -7,6 +7,7 @@ from fairway.lab.bench.evict.candidate_rows import CandidateRow
 from fairway.placement.fleet import Fleet
 from fairway.placement.relief.outcome import NoRelief, Relief
 from fairway.placement.relief.relieve import relieve
+from fairway.wire.policy import Affinity, Placement
 from fairway.wire.preemption.evictions import Lender
 from fairway.wire.reasons import Code
 from tests.spec.placement.builders import GPU, NOW, cluster, context, job, node, workers
@@ -55,8 +56,8 @@ def test_what_is_missing_is_said_when_not_even_all_are_enough() -> None:
     assert isinstance(found, NoRelief)
     assert (found.cluster, found.missing, found.looked) == ("a", 2, 2)
     assert found.why.text == (
-        "needs 6 pods of 1 cpu, 1 nvidia.com/gpu; nearest is a: if all of 2 candidates went that may, "
-        "2 of its 6 pods would have no room"
+        "needs 6 pods of 1 cpu, 1 nvidia.com/gpu; 2 of 2 clusters have too little room, nearest is a: if all "
+        "of 2 candidates went that may, 2 of its 6 pods would have no room"
     )
 
 
@@ -76,6 +77,23 @@ def test_nobody_goes_from_a_silent_cluster_or_one_that_could_never_hold_it() -> 
     found = look(views, job(workers(9)), asked(one("a", "a"), one("b", "b")))
     assert isinstance(found, NoRelief)
     assert (found.cluster, found.missing) == ("", 0)
+    assert found.why.text == (
+        "none of 2 clusters could take it now if all of 2 candidates went: "
+        "a: its last report is 60 s old; 30 s is the limit; "
+        "b: needs 9 pods of 1 cpu, 1 nvidia.com/gpu; even empty the cluster would hold 8 node by node, 8 by sum of "
+        "resources"
+    )
+
+
+def test_of_ordered_affinities_each_cluster_is_told_with_what_it_said_when_it_was_selected_and_five_are_named() -> None:
+    views = [cluster([full("n0", x=8)], name) for name in "abcdefg"]
+    first = Affinity("first", ("a",))
+    second = Affinity("second", tuple("bcdefg"))
+    found = look(views, job(workers(9)), asked(one("x", "a")), Placement((first, second)))
+    assert isinstance(found, NoRelief)
+    each = "needs 9 pods of 1 cpu, 1 nvidia.com/gpu; even empty the cluster would hold 8 node by node, 8 by sum of "
+    several = "; ".join(f"{name}: {each}resources" for name in "abcde")
+    assert found.why.text == f"none of 7 clusters could take it now if all of 1 candidates went: {several}; and 2 more"
 
 
 def test_other_sets_are_tried_where_one_reclaim_forbids_the_next() -> None:

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from fairway.audit.attempts import Spoken, Violation, ends
+from fairway.audit.attempts import Spoken, Violation
 from fairway.audit.evictions.history import Moment
 from fairway.domain.events import claim_id
+from fairway.domain.preemption.outcome import claim_end, in_vain
 from fairway.wire import jobs as wire
 from fairway.wire.preemption.evictions import Evict, Victim
-from fairway.wire.reasons import Code
 
-# The claim led to room for its job.
-USED = "used"
 # How long after its time (ms), with twice the time that news may take, a claim that is still open is nobody's to end.
 _OVERDUE_MS = 120_000
 
@@ -33,6 +31,14 @@ class AuditedClaim(Struct):
     @property
     def until(self) -> int:
         return self.nominated.until if self.nominated is not None else self.said.until
+
+    def awaits_victims(self, now: Moment) -> bool:
+        """Whether it had no answer then, or somebody was evicted for it later, or leaves anyway, who was cancelled say:
+        such a one gives back his quota when he has gone."""
+        if self.nominated is None or self.nominated_at.place > now.place:
+            return True
+        anyway = self.nominated.victims > self.nominated.evicted
+        return anyway or any(one.sequence > now.place for one in self.victims)
 
     def ended(self, end: str, now: Moment) -> None:
         self.end = self.end or end
@@ -58,6 +64,7 @@ class Claims:
         self.evicted: list[Spoken] = []
         self.decisions_since: int | None = 0
         self._open: dict[str, AuditedClaim] = {}
+        self._of_job: dict[str, list[AuditedClaim]] = {}
         self._named: dict[tuple[str, str, int], Victim] = {}
         self._newest = 0
         self._wrong: list[Violation] = []
@@ -76,6 +83,10 @@ class Claims:
         """The open one of a job."""
         return self._open.get(job)
 
+    def open_at(self, job: str, now: Moment) -> AuditedClaim | None:
+        """The one of a job that had begun by then, the last; once they are judged."""
+        return next((one for one in reversed(self._of_job.get(job, ())) if one.begun.place < now.place), None)
+
     def follow(self, spoken: Spoken) -> None:
         message = spoken.message
         now = Moment(spoken.sequence, message.at)
@@ -93,7 +104,7 @@ class Claims:
         if isinstance(message, wire.Nominated):
             claim.nominated = message
             claim.nominated_at = now
-        elif end := _end(claim, spoken):
+        elif end := claim_end(message, claim.said.attempt, claim.nominated is not None):
             claim.ended(end, now)
             del self._open[message.job]
 
@@ -104,6 +115,7 @@ class Claims:
             other.ended("another one", now)
         self._open[message.job] = AuditedClaim(message, now)
         self.all.append(self._open[message.job])
+        self._of_job.setdefault(message.job, []).append(self._open[message.job])
 
     def _breach(self, spoken: Spoken, text: str) -> None:
         self._wrong.append(Violation(spoken.message.job, spoken.sequence, "claim", text))
@@ -151,7 +163,7 @@ class Claims:
         messages = [one.message for one in self.evicted if isinstance(one.message, wire.Evicted)]
         wasted = Counter[str]()
         for claim in self.all:
-            if claim.end not in ("", USED):
+            if in_vain(claim.end):
                 wasted[claim.end] += len(claim.victims)
         return EvictionFigures(
             claims=dict(sorted(Counter(claim.end or "open" for claim in self.all).items())),
@@ -164,18 +176,6 @@ class Claims:
 def _of(claims: list[AuditedClaim], at: int) -> AuditedClaim | None:
     """A store that was lost may have had a claim of the same number: the last one that had begun by then."""
     return next((one for one in reversed(claims) if one.begun.at <= at), claims[0] if claims else None)
-
-
-def _end(claim: AuditedClaim, spoken: Spoken) -> str:
-    """How this message ends it; empty when it does not."""
-    message = spoken.message
-    if isinstance(message, wire.Reserved):
-        return USED if claim.nominated is not None else Code.CLAIM_NOT_NEEDED
-    if isinstance(message, wire.Unclaimed):
-        return message.why.code
-    if ends(message):
-        return message.verb
-    return "another attempt" if isinstance(message, wire.Queue) and message.attempt != claim.said.attempt else ""
 
 
 def _wrong(spoken: Spoken, text: str) -> Violation:

@@ -3,8 +3,11 @@ for one that is never evicted, what is beyond their min."""
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from fairway.audit.attempts import Spoken, Violation
-from fairway.audit.evictions.history import ActiveHistory, Moment, Span, Spans, TreeHistory, UsageHistory
+from fairway.audit.evictions.claims import Claims
+from fairway.audit.evictions.history import ActiveHistory, Moment, Spans, TreeHistory, UsageHistory
 from fairway.audit.evictions.victims import terms_of
 from fairway.domain.preemption.levels import GUARANTEED, SPARE, guarantors
 from fairway.domain.preemption.precedence import Party, by_priority
@@ -15,13 +18,30 @@ from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire
 
 
-class Gates:
-    """`claims` are jobs that wait with an open claim, `fixed` those that are charged and never evicted."""
+class KeptQuota(Struct, frozen=True):
+    """What an open claim keeps for a job of what it `asks` at the nodes of `path`: all but what it was `short` of, by
+    quota key, while others still have that."""
 
-    def __init__(self, active: ActiveHistory, usage: UsageHistory, trees: TreeHistory) -> None:
+    job: str
+    path: tuple[str, ...]
+    asks: Resources
+    short: Resources
+
+    def at(self, node: str, name: str) -> int:
+        if node not in self.path:
+            return 0
+        return max(0, self.asks.get(name, 0) - self.short.get(quota_key(node, name), 0))
+
+
+class Gates:
+    """`claims` are jobs that wait with an open claim, `fixed` those that are charged and never evicted; `said` is what
+    the record says of claims."""
+
+    def __init__(self, said: Claims, active: ActiveHistory, usage: UsageHistory, trees: TreeHistory) -> None:
         self.claims = Spans()
         self.fixed = Spans()
         self.passed: list[tuple[Spoken, bool]] = []
+        self._said = said
         self._active = active
         self._usage = usage
         self._trees = trees
@@ -42,7 +62,7 @@ class Gates:
     def _wrong(
         self, message: wire.Dequeued, now: Moment, known: Sequence[QuotaNode | None]
     ) -> Iterator[tuple[str, str]]:
-        kept = [one for one in self.claims.at(now) if one.job != message.job]
+        kept = self._kept(message, now)
         wrong = [self._passes(tree, message, now, ()) for tree in known]
         if all(wrong):
             yield "lending", wrong[0]
@@ -52,7 +72,17 @@ class Gates:
             if left and all(wrong):
                 yield "kept", f"{wrong[0]}; {', '.join(one.job for one in left)} claimed it"
 
-    def _passes(self, tree: QuotaNode | None, message: wire.Dequeued, now: Moment, kept: Sequence[Span]) -> str:
+    def _kept(self, message: wire.Dequeued, now: Moment) -> list[KeptQuota]:
+        """What claims of others keep. Beside a job that goes to its own room, what nobody has given back yet for
+        another one does not count."""
+        found = []
+        for one in self.claims.at(now):
+            claim = self._said.open_at(one.job, now) if message.kept else None
+            short = claim.said.short if claim is not None and claim.awaits_victims(now) else {}
+            found.append(KeptQuota(one.job, one.path, one.asks, short))
+        return [one for one in found if one.job != message.job]
+
+    def _passes(self, tree: QuotaNode | None, message: wire.Dequeued, now: Moment, kept: Sequence[KeptQuota]) -> str:
         """The node whose max is passed with what claims keep and nodes do not lend; empty when there is none."""
         path = path_nodes(tree, message.path)
         charge = {name: amount for name, amount in message.charge.items() if amount}
@@ -62,13 +92,17 @@ class Gates:
             for node in (one.path for one in _below(path[:1]))
             for name in charge
         }
-        withheld = kept_back(path, used, charge)
+        claimed = {
+            quota_key(node, name): sum(one.at(node, name) for one in kept)
+            for node in {node for one in kept for node in one.path}
+            for name in charge
+        }
+        withheld = kept_back(path, used, charge, claimed)
         for node in path:
             for name, amount in charge.items():
                 key = quota_key(node.path, name)
-                claimed = sum(one.asks.get(name, 0) for one in kept if node.path in one.path)
-                total = used[key] + amount + withheld.get(key, 0) + claimed
-                more = withheld.get(key, 0) + claimed
+                more = withheld.get(key, 0) + claimed.get(key, 0)
+                total = used[key] + amount + more
                 if more and total > node.max.get(name, total):
                     return (
                         f"quota {node.path} uses {show(name, used[key] + amount)} {name} of at most "

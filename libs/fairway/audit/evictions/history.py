@@ -25,17 +25,19 @@ class Moment(Struct, frozen=True):
 
 
 class Span(Struct):
-    """What a job has `asks` of at the nodes of `path`, from `begun` until it was over."""
+    """What a job has `asks` of at the nodes of `path`, from `begun` until it was over. `heard_at` is when everybody had
+    heard that it began (ms), who did not say so."""
 
     job: str
     path: tuple[str, ...]
     asks: Resources
     begun: Moment
     over: Moment | None = None
+    heard_at: int = 0
 
     def holds(self, now: Moment) -> bool:
         """Whether it is so, and nobody can know otherwise."""
-        if self.begun.place >= now.place:
+        if self.begun.place >= now.place or self.heard_at > now.at:
             return False
         return self.over is None or (self.over.place > now.place and self.over.at > now.at)
 
@@ -78,25 +80,28 @@ class _Change(Struct, frozen=True):
     job: str
     before: ActiveJob | None
     after: ActiveJob | None
+    queued: bool
 
 
 class ActiveHistory:
-    """Changes of who is active; `known_ms` is how long news may be on its way."""
+    """Changes of who is active; `known_ms` is how long news may be on its way. Who was `queued` and of whom nothing was
+    said after that may not be known to the queue, whatever it has heard since: each message may come late by itself."""
 
     def __init__(self, known_ms: int) -> None:
         self._known_ms = known_ms
         self._changes: list[_Change] = []
         self._newest: dict[str, _Change] = {}
         self._now: dict[str, ActiveJob] = {}
+        self._queued: dict[str, int] = {}
         self._upto = 0
 
-    def put(self, job: str, now: Moment, active: ActiveJob | None) -> None:
+    def put(self, job: str, now: Moment, active: ActiveJob | None, queued: bool = False) -> None:
         """What waited for an earlier event of its job is no earlier than that."""
         last = self._newest.get(job)
         before = last.after if last is not None else None
-        if before != active:
+        if before != active or (last is not None and last.queued != queued):
             place = max(now.place, last.place) if last is not None else now.place
-            self._newest[job] = _Change(place, now.at, job, before, active)
+            self._newest[job] = _Change(place, now.at, job, before, active, queued)
             self._changes.append(self._newest[job])
 
     def arrivals_and_ends(self) -> list[int]:
@@ -107,15 +112,20 @@ class ActiveHistory:
         """From here on it is asked for moments in the order of their places."""
         self._changes.sort(key=attrgetter("place"))
         self._now = {}
+        self._queued = {}
         self._upto = 0
 
     def about(self, now: Moment) -> Iterator[Active]:
-        """First as it was there, then as it was at any place in the time about it."""
+        """First as it was there, with and without those of whom the queue may not know, then as it was at any place in
+        the time about it."""
         changes = self._changes
         while self._upto < len(changes) and changes[self._upto].place <= now.place:
-            _take(self._now, changes[self._upto].job, changes[self._upto].after)
+            self._pass(changes[self._upto])
             self._upto += 1
         yield self._now
+        unknown = {job for job, at in self._queued.items() if at >= now.at - self._known_ms}
+        if unknown:
+            yield {job: one for job, one in self._now.items() if job not in unknown}
         there = dict(self._now)
         at = self._upto
         while at and changes[at - 1].at >= now.at - self._known_ms:
@@ -126,6 +136,12 @@ class ActiveHistory:
             _take(there, changes[at].job, changes[at].after)
             at += 1
             yield there
+
+    def _pass(self, change: _Change) -> None:
+        _take(self._now, change.job, change.after)
+        self._queued.pop(change.job, None)
+        if change.queued:
+            self._queued[change.job] = change.at
 
 
 def _take(there: dict[str, ActiveJob], job: str, active: ActiveJob | None) -> None:

@@ -1,6 +1,8 @@
 """The rules of evictions together: each event of a job is read once, and judged when all that bears on it is known."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 
 from fairway.audit.attempts import Spoken, Violation
 from fairway.audit.evictions.claims import AuditedClaim, Claims, EvictionFigures
@@ -18,6 +20,8 @@ from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
 from fairway.wire.preemption.evictions import Evict
 
+_place = attrgetter("sequence")
+
 
 class EvictionRules:
     """`known_ms` is how long news may be on its way to those who decide."""
@@ -29,7 +33,7 @@ class EvictionRules:
         self.kept = KeptRoom(self.claims, known_ms)
         self._active = ActiveHistory(known_ms)
         self._usage = UsageHistory(known_ms)
-        self._gates = Gates(self._active, self._usage, self.trees)
+        self._gates = Gates(self.claims, self._active, self._usage, self.trees)
         self._victims = Victims()
         self._standing: dict[str, AuditedStanding] = {}
         self._charges: dict[tuple[str, int], tuple[tuple[str, ...], Resources]] = {}
@@ -49,7 +53,7 @@ class EvictionRules:
         before = (standing.path, standing.charge)
         standing.follow(message)
         self.claims.follow(spoken)
-        self._active.put(life.job, now, standing.active)
+        self._active.put(life.job, now, standing.active, isinstance(message, wire.Queue))
         self._charged(standing, before, now)
         self._claimed(standing, spoken, now)
         self._keep(life, spoken)
@@ -72,21 +76,26 @@ class EvictionRules:
                 self._gates.fixed.begin(Span(standing.job, standing.path, standing.charge, now))
 
     def _claimed(self, standing: AuditedStanding, spoken: Spoken, now: Moment) -> None:
-        """What a claim keeps for its job while it waits; once it is let go, it is charged instead."""
+        """What a claim keeps for its job while it waits; once it is let go, it is charged instead. That it came back is
+        said by who sent it."""
         waits = standing.waits and self.claims.newest(standing.job) is not None
         active = standing.active
         if not waits:
             self._gates.claims.over(standing.job, now)
         elif active is not None:
-            self._gates.claims.begin(Span(standing.job, standing.path, active.asks, now))
+            heard_at = now.at + self._known_ms if isinstance(spoken.message, wire.Queue) else 0
+            self._gates.claims.begin(Span(standing.job, standing.path, active.asks, now, heard_at=heard_at))
 
     def _keep(self, life: JobHistory, spoken: Spoken) -> None:
         message = spoken.message
+        now = Moment(spoken.sequence, message.at)
         if isinstance(message, wire.Recall):
-            self.kept.recalled.setdefault(f"{message.job}/{message.attempt}", spoken.sequence)
+            self.kept.recalled.setdefault(f"{message.job}/{message.attempt}", now)
+        if isinstance(message, wire.Removed):
+            self.kept.removed.setdefault(f"{message.job}/{message.attempt}", spoken.sequence)
         if isinstance(message, wire.Nominated) and (claim := self.claims.newest(life.job)) is not None:
             promise = Promise(message.cluster, message.slots, life.asked.requests, life.tenant)
-            self.kept.kept.append(KeptPromise(claim, promise, Moment(spoken.sequence, message.at), message.victims))
+            self.kept.kept.append(KeptPromise(claim, promise, now, message.victims))
 
     def breaches(self, ends_of: dict[str, str]) -> Iterator[Violation]:
         """`ends_of` has the jobs that have ended."""
@@ -95,6 +104,7 @@ class EvictionRules:
         yield from self._victims.judged(self.trees, ends_of)
         self._active.begin()
         precedence = Precedence(self._active, self._usage, self.trees)
+        self.claims.evicted.sort(key=_place)
         for claim in sorted(self.claims.all, key=lambda one: one.begun.place):
             yield from precedence.judged(claim, self._victims_of(claim))
         self._active.begin()
@@ -105,11 +115,12 @@ class EvictionRules:
         """With what those gave back before each that were evicted since the claim began, for whatever claim."""
         found = []
         given: dict[tuple[str, str], int] = {}
+        evicted = self.claims.evicted
         # Not by their places: one message of the bus has what was said at once, for whatever claims.
         own = {(one.message.job, one.message.attempt) for one in claim.victims}
-        for spoken in sorted(self.claims.evicted, key=lambda one: one.sequence) if own else ():
-            if spoken.sequence < claim.begun.place:
-                continue
+        last = max((one.sequence for one in claim.victims), default=0)
+        first = bisect_left(evicted, claim.begun.place, key=_place)
+        for spoken in evicted[first : bisect_right(evicted, last, key=_place)]:
             path, charge = self._charges[spoken.message.job, spoken.message.attempt]
             if (spoken.message.job, spoken.message.attempt) in own:
                 found.append(EvictedAttempt(spoken, path, charge, dict(given)))

@@ -6,18 +6,16 @@ It is the auditor's own idea of it; the levels that follow from it are made by t
 
 from msgspec import Struct, field
 
-from fairway.audit.attempts import ends
+from fairway.domain.job import ends
 from fairway.domain.preemption.levels import ActiveJob
 from fairway.domain.quota.charge import request
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
 from fairway.wire.jobs import JobMessage
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import HOPELESS, Code, Reason
 from fairway.wire.spec import JobSpec
 
-# No cluster that there is can hold it, so that it has no level while it waits.
-_HOPELESS = (Code.NO_CLUSTER_EVER, Code.UNKNOWN_CLUSTER)
-_ROOM = (*_HOPELESS, Code.WAITING_FOR_ROOM)
+_ROOM = (*HOPELESS, Code.WAITING_FOR_ROOM)
 
 
 class Stopped(Struct):
@@ -34,7 +32,7 @@ class Stopped(Struct):
         if self.held or self.cancelling:
             return True
         room = next((one.code for one in self.reasons if one.code in _ROOM), None)
-        return not self.removing[0] and room in _HOPELESS
+        return not self.removing[0] and room in HOPELESS
 
 
 class AuditedStanding(Struct):

@@ -21,7 +21,8 @@ _LONGEST_MS = 60_000
 
 class Claim(Struct, frozen=True, omit_defaults=True):
     """The newest claim of a waiting job, `open` or over (then `why`, and not followed by another one before `again`).
-    `at` is when it began, or was nominated: then it has `cluster` and `slots`. Times in ms since 1970."""
+    `at` is when it began (as is `begun`), or was nominated: then it has `cluster` and `slots`. So many attempts were
+    `evicted` for it. Times in ms since 1970."""
 
     number: int
     open: bool = True
@@ -29,11 +30,13 @@ class Claim(Struct, frozen=True, omit_defaults=True):
     level: int = 0
     guarantor: str = ""
     at: int = 0
+    begun: int = 0
     until: int = 0
     short: dict[str, int] = {}
     cluster: str = ""
     slots: tuple[Slot, ...] = ()
     victims: int = 0
+    evicted: int = 0
     why: Reason | None = None
     again: int = 0
 

@@ -16,8 +16,10 @@ from fairway.domain.resources import Resources, add
 # Within a guaranteed share; what is between is for fair shares above min; all others.
 GUARANTEED = 2
 SPARE = 0
-# So many jobs of one node are looked at; who lies behind is spare.
-MOST_LOOKS = 1_024
+# So many jobs at most are within the share of one node, and so many that are not are looked at and left to the nodes
+# above; who lies behind is spare.
+MOST_TAKEN = 16_384
+MOST_LEFT = 1_024
 
 
 class ActiveJob(Struct, frozen=True):
@@ -46,15 +48,18 @@ def within(share: Resources, ordered: Iterable[ActiveJob]) -> Passed:
     the share count; who asks for none of them takes no part in it."""
     sums: Resources = dict.fromkeys(share, 0)
     taken: dict[str, None] = {}
-    left = []
-    for job in islice(ordered, MOST_LOOKS):
+    left: list[ActiveJob] = []
+    for job in ordered:
         asks = [(name, amount) for name, amount in job.asks.items() if amount and name in share]
-        if asks and all(sums[name] + amount <= share[name] for name, amount in asks):
+        room = len(taken) < MOST_TAKEN and all(sums[name] + amount <= share[name] for name, amount in asks)
+        if asks and room:
             taken[job.id] = None
             for name, amount in asks:
                 sums[name] += amount
         else:
             left.append(job)
+            if len(left) == MOST_LEFT:
+                break
     return Passed(taken, tuple(left))
 
 
@@ -93,7 +98,7 @@ def _below(node: QuotaNode, by_leaf: Mapping[str, list[ActiveJob]], found: dict[
         ordered = iter(sorted(by_leaf.get(node.path, ()), key=lambda job: job.place))
     share = own_share(node)
     if not share:
-        return tuple(islice(ordered, MOST_LOOKS))
+        return tuple(islice(ordered, MOST_LEFT))
     passed = within(share, ordered)
     found.update(dict.fromkeys(passed.taken, node.path))
     return passed.left

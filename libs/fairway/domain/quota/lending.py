@@ -35,13 +35,15 @@ def _collect(node: QuotaNode, found: set[str]) -> bool:
     return keeps
 
 
-def kept_back(path: Sequence[QuotaNode], usage: Mapping[str, int], asks: Resources) -> dict[str, int]:
-    """By quota key of the nodes of a path: what counts there beside what is used, once this is asked for below. A node
-    counts as max(used, min - what it lends) at the node above it."""
+def kept_back(
+    path: Sequence[QuotaNode], usage: Mapping[str, int], asks: Resources, claimed: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """By quota key of the nodes of a path: what counts there beside what is used and what claims keep, once this is
+    asked for below. A node counts as max(used and claimed, min - what it lends) at the node above it."""
     keeping = keepers(path[0]) if path else None
     if not keeping:
         return {}
-    counting = _Counting(frozenset(node.path for node in path), keeping, usage)
+    counting = _Counting(frozenset(node.path for node in path), keeping, usage, claimed or {})
     for name, amount in asks.items():
         if amount:
             counting.below(path[0], name, amount)
@@ -70,6 +72,7 @@ class _Counting(Struct):
     own: frozenset[str]
     keeping: frozenset[str]
     usage: Mapping[str, int]
+    claimed: Mapping[str, int]
     found: dict[str, int] = field(default_factory=dict)
 
     def below(self, node: QuotaNode, name: str, amount: int) -> int:
@@ -79,7 +82,8 @@ class _Counting(Struct):
             if child.path in self.keeping:
                 within = self.below(child, name, amount)
                 asked = amount if child.path in self.own else 0
-                used = self.usage.get(quota_key(child.path, name), 0) + within + asked
+                key = quota_key(child.path, name)
+                used = self.usage.get(key, 0) + self.claimed.get(key, 0) + within + asked
                 more += within + max(0, withheld(child).get(name, 0) - used)
         if node.path in self.own:
             self.found[quota_key(node.path, name)] = more

@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from hashlib import blake2b
 from itertools import count, islice
 from multiprocessing import get_context
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 import typer
@@ -47,6 +47,7 @@ def simulate(
     evictions: Annotated[bool, typer.Option("--evictions", help="owners want back what they have lent")] = False,
     hub_too: Annotated[bool, typer.Option("--hub-too", help="every second seed is with a hub")] = False,
     idle_too: Annotated[bool, typer.Option("--idle-too", help="two of every four seeds are with --idle")] = False,
+    evictions_too: Annotated[bool, typer.Option("--evictions-too", help="half of the seeds: --evictions")] = False,
     output: Annotated[str, typer.Option("-o", "--output", help="json: for programs")] = "",
 ) -> None:
     """Run a fleet on a virtual clock, with faults drawn from a seed; the same seed is the same run."""
@@ -56,7 +57,7 @@ def simulate(
     like = RunPlan(seed, hours, clusters, profile, jobs, pace, replay, *parts)
     tally = _Tally(output)
     try:
-        for outcome in carried_out(_plans(like, runs, hub_too, idle_too), runs):
+        for outcome in carried_out(_plans(like, runs, _Also(hub_too, idle_too, evictions_too)), runs):
             tally.take(outcome)
     except KeyboardInterrupt:
         say("stopped")
@@ -71,13 +72,24 @@ def _check(profile: str, output: str) -> None:
         raise Failure(USAGE, f"--output {output} is not known", "use json, or leave it out")
 
 
-def _plans(like: RunPlan, runs: int, hub_too: bool, idle_too: bool) -> Iterator[RunPlan]:
-    """From its seed on. Of four seeds one has both, a hub and idle resources, and one has neither."""
+class _Also(NamedTuple):
+    """What half of the seeds have beside what all of them have."""
+
+    hub: bool
+    idle: bool
+    evictions: bool
+
+
+def _plans(like: RunPlan, runs: int, also: _Also) -> Iterator[RunPlan]:
+    """From its seed on. Of eight seeds in a row one has all that `also` says, one nothing of it, and the others the
+    combinations between."""
     profiles = tuple(PROFILES) if like.profile == "all" else (like.profile,)
-    hubs = (like.hub, like.hub or hub_too)
-    idles = (like.idle, like.idle or idle_too)
     for one in count(like.seed) if runs == 0 else range(like.seed, like.seed + runs):
-        drawn = {"hub": hubs[one % 2], "idle": idles[one // 2 % 2]}
+        drawn = {
+            "hub": like.hub or (also.hub and one % 2 == 1),
+            "idle": like.idle or (also.idle and one // 2 % 2 == 1),
+            "evictions": like.evictions or (also.evictions and one // 4 % 2 == 1),
+        }
         yield msgspec.structs.replace(like, seed=one, profile=profiles[one % len(profiles)], **drawn)
 
 

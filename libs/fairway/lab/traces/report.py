@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from fairway.audit.attempts import Spoken, ends
+from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Findings
+from fairway.domain.job import ends
 from fairway.lab.fleet.decided_again import summaries
 from fairway.lab.traces.trace import TraceJob
 from fairway.operate.replay.report import DecisionReport

@@ -2,6 +2,7 @@
 
 from itertools import islice
 
+from fairway.placement.choose import merged
 from fairway.placement.fit import plan_in
 from fairway.placement.fleet import Fleet
 from fairway.placement.policy_rules import WantedClusters
@@ -14,6 +15,7 @@ from fairway.placement.relief.reasons import lacks_quota, lacks_room, nearer
 from fairway.placement.relief.search import victims
 from fairway.placement.shapes import ask
 from fairway.placement.survey import survey
+from fairway.placement.verdicts.table import VerdictTable
 from fairway.placement.verdicts.verdict import Context
 from fairway.wire.capacity import Slot
 from fairway.wire.policy import Affinity, Placement
@@ -33,9 +35,11 @@ def relieve(
     gang = ask(workload)
     case = case_of(fleet, gang, asked, context)
     nearest: NoRelief | None = None
+    seen: VerdictTable | None = None
     for affinity in placement.affinities or _ANY:
         wanted = WantedClusters(workload.served_kinds, affinity, placement.tolerations)
         table = survey(case.engine, gang.demand, wanted, context)
+        seen = table if seen is None else merged(seen, table)
         best = table.best
         allowed = case.allowed(table)
         plan = None if best is None else plan_in(case.engine, case.engine.clusters.order.item(best), gang, table)
@@ -43,7 +47,7 @@ def relieve(
         if best is not None and plan is not None:
             found = _for_quota(allowed, table.names.names[best], plan.slots)
         else:
-            found = _for_room(allowed)
+            found = _for_room(allowed, seen)
         if isinstance(found, Relief):
             return found
         nearest = nearer(nearest, found)
@@ -66,8 +70,8 @@ def _for_quota(allowed: Allowed, cluster: str, slots: tuple[Slot, ...]) -> Relie
     return lacks_quota(case, allowed.for_quota)
 
 
-def _for_room(allowed: Allowed) -> Relief | NoRelief:
-    """The first step with an answer has the lowest level and priority."""
+def _for_room(allowed: Allowed, seen: VerdictTable) -> Relief | NoRelief:
+    """The first step with an answer has the lowest level and priority. `seen` is of all affinities so far."""
     clusters = Clusters(allowed, allowed.case.shapes())
     for permitted in clusters.steps():
         answers = (_in_cluster(allowed, permitted, slot) for slot in clusters.promising(permitted))
@@ -76,7 +80,7 @@ def _for_room(allowed: Allowed) -> Relief | NoRelief:
             return min(found, key=lambda one: one[:2])[2]
     if any(allowed.case.quota.left(allowed.anybody)):
         return lacks_quota(allowed.case, allowed.anybody)
-    return lacks_room(allowed.case, *clusters.nearest())
+    return lacks_room(allowed, seen, *clusters.nearest())
 
 
 def _in_cluster(allowed: Allowed, permitted: Permitted, slot: int) -> tuple[Cost, str, Relief] | None:

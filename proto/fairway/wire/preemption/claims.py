@@ -37,13 +37,15 @@ class Claimed(JobMessage, frozen=True, kw_only=True, tag="claimed"):
 
 class Nominated(JobMessage, frozen=True, kw_only=True, tag="nominated"):
     """These nodes of this cluster are kept for the job: for nobody else from the commit that says so. `victims` is how
-    many attempts end for it; it is let go when all of its room is free, `until` at the latest."""
+    many attempts end for it, of which so many are `evicted` (the others were on their way out); it is let go when all
+    of its room is free, `until` at the latest."""
 
     verb = "nominated"
     claim: Count
     cluster: str
     slots: tuple[Slot, ...]
     victims: Count
+    evicted: Count = 0
     until: Moment
 
 

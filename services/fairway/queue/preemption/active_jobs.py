@@ -12,6 +12,7 @@ from sortedcontainers import SortedList
 from fairway.domain.job import STARTED, Job, State
 from fairway.domain.preemption.claim import Claim
 from fairway.domain.preemption.levels import ActiveJob
+from fairway.domain.preemption.open_claim import kept_key
 from fairway.domain.quota.charge import quota_key, request
 from fairway.domain.resources import Resources
 from fairway.queue.preemption.kept_levels import KeptLevels, Place, add_to, take_from
@@ -21,13 +22,15 @@ from fairway.wire.reasons import Code
 # Where an attempt can be ended: it has its room, and nobody has asked for it back.
 _EVICTABLE = (State.RESERVED, *STARTED)
 _EVICTED = (Code.RECLAIMED, Code.PREEMPTED)
+# Of so many claims it is remembered that somebody left for them: more are not open at a time.
+_HEARD = 16_384
 
 
 class Active(Struct, frozen=True):
     """An active job as evictions see it: its leaf's `path`, and of its attempt where it is (`cluster`, empty: nowhere
-    yet) and since when. `fixed`: it is never evicted; `leaving`: this attempt is on its way out. `evicted` is how often
-    it had to go for higher priority, `evictions` how often in all; `claim` is open. What leaves goes for the claim
-    `leaves_for`, by its id, if for any."""
+    yet) and since when. `fixed`: it is never evicted; `leaving`: this attempt is on its way out, `since` then.
+    `evicted` is how often it had to go for higher priority, `evictions` how often in all; `claim` is open. What leaves
+    goes for the claim `leaves_for`, by its id, if for any."""
 
     job: ActiveJob
     path: tuple[str, ...]
@@ -41,6 +44,16 @@ class Active(Struct, frozen=True):
     claim: Claim | None = None
     evictions: int = 0
     leaves_for: str = ""
+
+    @property
+    def nominated(self) -> bool:
+        """Whether room is kept for it."""
+        return self.claim is not None and bool(self.claim.cluster)
+
+    @property
+    def gave_back(self) -> bool:
+        """Whether what leaves has given back its quota already."""
+        return self.leaving and self.waits
 
 
 def active_of(job: Job, known: Resources | None = None) -> Active | None:
@@ -66,9 +79,12 @@ def _active_of(job: Job, known: Resources | None) -> Active | None:
         leaving = job.attempts[-1] if job.removing and job.attempts else None
         if leaving is None or (leaving.cluster, leaving.number) != (job.removing, job.recalled):
             return Active(found, job.leaf, waits, fixed, claim=job.open_claim)
-        place = (leaving.cluster, leaving.number, leaving.started_at)
+        place = (leaving.cluster, leaving.number, leaving.ended_at)
         claim = job.open_claim
         return Active(found, job.leaf, waits, fixed, *place, leaving=True, claim=claim, leaves_for=leaving.claim)
+    if job.attempts and (job.removing, job.recalled) == (job.cluster, job.attempt):
+        # Cancelled, say: it still has its room, and its quota, and needs no victim to give them back.
+        return Active(found, job.leaf, waits, fixed, job.cluster, job.attempt, job.at, leaving=True)
     if job.state not in _EVICTABLE or job.removing or job.cancelling or job.held or not job.attempts:
         return Active(found, job.leaf, waits, fixed)
     evicted = sum(one.why is not None and one.why.code is Code.PREEMPTED for one in job.attempts)
@@ -77,12 +93,24 @@ def _active_of(job: Job, known: Resources | None) -> Active | None:
 
 
 class ActiveCharges(Struct):
-    """By quota key: what jobs use that are never evicted (`fixed`), and what open claims keep (`claimed`)."""
+    """By quota key: what jobs use that are never evicted (`fixed`), and what open claims keep (`claimed`). `priorities`
+    are those of jobs with open claims, and how many have each."""
 
     fixed: dict[str, int] = field(default_factory=dict)
     claimed: dict[str, int] = field(default_factory=dict)
+    priorities: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def least_priority(self) -> int | None:
+        """Of jobs with open claims; None: there is none."""
+        return min(self.priorities, default=None)
 
     def count(self, one: Active, sign: int) -> None:
+        if one.claim is not None:
+            priority = one.job.priority
+            self.priorities[priority] = self.priorities.get(priority, 0) + sign
+            if not self.priorities[priority]:
+                del self.priorities[priority]
         for kept, counts in ((self.fixed, one.fixed and not one.waits), (self.claimed, one.claim is not None)):
             for key, amount in keys_of(one) if counts else ():
                 kept[key] = kept.get(key, 0) + sign * amount
@@ -95,11 +123,25 @@ def keys_of(one: Active) -> Iterator[tuple[str, int]]:
             yield quota_key(node, resource), amount
 
 
+class Leaving(Struct):
+    """The jobs whose last attempt is on its way out, and for which claim; `heard` are the claims for which anybody ever
+    was, of many the last ones."""
+
+    jobs: dict[str, str] = field(default_factory=dict)
+    heard: dict[str, None] = field(default_factory=dict)
+
+    def add(self, name: str, claim: str) -> None:
+        self.jobs[name] = claim
+        self.heard[claim] = None
+        if len(self.heard) > _HEARD:
+            del self.heard[next(iter(self.heard))]
+
+
 class ActiveJobs:
     """By leaf: who has an attempt in a cluster (`placed`: the lowest priority first, of one the newest), and who waits
-    (`waiting`). `claims` are jobs whose claim is open, `ready` those of them whose room is free, `leaving` those whose
-    last attempt is on its way out, and for which claim. `evictions` are those of jobs that were ever evicted, `until`
-    is when open claims end, also of jobs that are held or never fit."""
+    (`waiting`). `claims` are jobs whose claim is open, `ready` those for which kept room is free, by the key of the
+    ledger that keeps it. `evictions` are those of jobs that were ever evicted, `until` is when open claims end, also of
+    jobs that are held or never fit."""
 
     def __init__(self) -> None:
         self.entries: dict[str, Active] = {}
@@ -107,8 +149,8 @@ class ActiveJobs:
         self.placed: dict[str, SortedList[Place]] = {}
         self.waiting: dict[str, SortedList[Place]] = {}
         self.claims: dict[str, None] = {}
-        self.ready: dict[str, None] = {}
-        self.leaving: dict[str, str] = {}
+        self.ready: dict[str, str] = {}
+        self.leaving = Leaving()
         self.charges = ActiveCharges()
         self.evictions: dict[str, int] = {}
         self.until: dict[str, int] = {}
@@ -123,6 +165,8 @@ class ActiveJobs:
             self.until[job.id] = claim.until
         elif self.until:
             self.until.pop(job.id, None)
+        if self.ready.get(job.id, "") not in ("", kept_key(job)):
+            del self.ready[job.id]
         if old == now:
             return
         same = old is not None and now is not None and old.job == now.job and old.path == now.path
@@ -134,9 +178,14 @@ class ActiveJobs:
     def recall(self, table: str, name: str, data: bytes) -> None:
         """A part of what was remembered."""
         if table == "ready":
-            self.ready[name] = None
+            self.ready[name] = msgspec.json.decode(data) or ""  # a version before this one kept no key
         else:
             self.keep(msgspec.json.decode(data, type=Active))
+
+    def freed(self, job: Job, cluster: str) -> None:
+        """Nobody has anything any more of what is kept there for its claim, if that is where it is kept."""
+        if job.open_claim is not None and job.open_claim.cluster == cluster:
+            self.ready[job.id] = kept_key(job)
 
     def keep(self, now: Active) -> None:
         self._enter(now, same=False)
@@ -151,7 +200,7 @@ class ActiveJobs:
         if now.cluster:
             add_to(self.placed, now.job.leaf, _going(now))
         if now.leaving:
-            self.leaving[name] = now.leaves_for
+            self.leaving.add(name, now.leaves_for)
         if now.claim is not None:
             self.claims[name] = None
         if now.evictions:
@@ -160,6 +209,7 @@ class ActiveJobs:
 
     def drop(self, name: str) -> None:
         self.until.pop(name, None)
+        self.ready.pop(name, None)
         if (old := self.entries.get(name)) is not None:
             self._leave(old, same=False)
 
@@ -173,9 +223,8 @@ class ActiveJobs:
         if old.cluster:
             take_from(self.placed, old.job.leaf, _going(old))
         self.evictions.pop(name, None)
-        self.leaving.pop(name, None)
-        for names in (self.claims, self.ready):
-            names.pop(name, None)
+        self.leaving.jobs.pop(name, None)
+        self.claims.pop(name, None)
         self.charges.count(old, -1)
 
     def charged(self, names: Iterable[str]) -> dict[str, int]:

@@ -5,8 +5,9 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 
+from fairway.domain.preemption.claim import KEPT_MS
 from fairway.domain.preemption.precedence import by_priority
-from fairway.domain.quota.node_terms import preemption_terms
+from fairway.domain.quota.node_terms import max_grace, max_graces, preemption_terms
 from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
 from fairway.domain.resources import Resources
 from fairway.queue.preemption.active_jobs import Active, ActiveJobs
@@ -47,16 +48,31 @@ class Claimant(Struct, frozen=True):
     reclaimable: tuple[str, ...] = ()
 
 
-def candidates(
-    stands: Standings, mine: Claimant, short: Mapping[str, int], lending: LendingLeaves, most: int = MOST_CANDIDATES
-) -> ClaimCandidates:
-    """`most` of them. `short` of quota, by its keys: where any is, it counts what each gives back."""
-    building = _Building(stands, mine, short, lending)
-    for one, lender in building.in_order():
-        building.add(one, lender)
-        if building.count >= most:
-            break
-    return building.made()
+class CandidatesOfLook:
+    """Of one look for claims. Those that claim alike have the same ones, which are named once."""
+
+    def __init__(self, stands: Standings) -> None:
+        self._stands = stands
+        self._lending = LendingLeaves(stands)
+        self._made: dict[object, ClaimCandidates] = {}
+
+    def of(self, mine: Claimant, short: Mapping[str, int], most: int) -> ClaimCandidates:
+        """`most` of them. `short` of quota, by its keys: where any is, it counts what each gives back."""
+        entry = mine.entry
+        if entry.leaving:
+            return self._named(mine, short, most)  # without itself
+        alike = (entry.path, entry.job.priority, mine.level, mine.causes, mine.reclaimable, frozenset(short), most)
+        if alike not in self._made:
+            self._made[alike] = self._named(mine, short, most)
+        return self._made[alike]
+
+    def _named(self, mine: Claimant, short: Mapping[str, int], most: int) -> ClaimCandidates:
+        building = _Building(self._stands, mine, short, self._lending)
+        for one, lender in building.in_order():
+            building.add(one, lender)
+            if building.count >= most:
+                break
+        return building.made()
 
 
 def lower(stands: Standings, mine: Active, path: Sequence[QuotaNode], level: int) -> Iterator[Active]:
@@ -115,20 +131,28 @@ class _Building:
     def in_order(self) -> Iterator[tuple[Active, int]]:
         """Those on their way out, who are nobody's loss, then those who go by priority, then those who borrow."""
         mine = self._mine
-        for name in self._active.leaving:
-            yield self._active.entries[name], -1
+        for one in self._leaving():
+            yield one, -1
         if Cause.PREEMPTION in mine.causes:
             for one in lower(self._stands, mine.entry, mine.path, mine.level):
                 yield one, -1
         if Cause.RECLAIM in mine.causes:
             yield from self._borrowers()
 
+    def _leaving(self) -> Iterator[Active]:
+        """Who has not gone long after his time is stuck there, and gives nothing back as far as anybody knows."""
+        graces = max_graces(self._stands.view.tree)
+        for name in self._active.leaving.jobs:
+            one = self._active.entries[name]
+            if self._stands.now - one.since < max_grace(one.path, graces) + KEPT_MS:
+                yield one
+
     def made(self) -> ClaimCandidates:
         levels = self._active.levels
         found = self._found.values()
         whom = [one for one, _ in found]
         clusters = _places(one.cluster for one in whom)
-        paths = _places(one.path for one in whom if self._charged and not one.leaving)
+        paths = _places(one.path for one in whom if self._charged and not one.gave_back)
         columns = Candidates(
             attempts=tuple([f"{one.job.id}/{one.attempt}" for one in whom]),
             clusters=tuple(clusters),
@@ -137,9 +161,9 @@ class _Building:
             priority=tuple([_LEAVING_PRIORITY if one.leaving else one.job.priority for one in whom]),
             lender=tuple([lender for _, lender in found]),
             lost=tuple([0 if one.leaving else self._lost(one, lender) for one, lender in found]),
-            path=tuple([-1 if one.leaving else paths[one.path] for one in whom]) if self._charged else (),
+            path=tuple([-1 if one.gave_back else paths[one.path] for one in whom]) if self._charged else (),
             charge={
-                name: tuple([0 if one.leaving else one.job.asks.get(name, 0) for one in whom])
+                name: tuple([0 if one.gave_back else one.job.asks.get(name, 0) for one in whom])
                 for name in sorted(self._charged)
             },
         )

@@ -1,4 +1,4 @@
-"""Whose claim begins now, and which one has taken too long. Pure.
+"""Whose claim begins now. Pure.
 
 A waiting job claims when others would give way to it and it was patient. From then on the quota that becomes free is
 kept for it, and the scheduler is asked whom to evict, and where.
@@ -10,23 +10,23 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from fairway.domain.decision import Say, Step
-from fairway.domain.events import claim_id, message_id
+from fairway.domain.events import message_id
 from fairway.domain.preemption.claim import ANSWER_MS
-from fairway.domain.preemption.open_claim import came_to_nothing
 from fairway.domain.quota.charge import charge, quota_key
 from fairway.domain.quota.node_terms import max_graces, preemption_terms
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources, add
 from fairway.queue.order import QueueOrder
-from fairway.queue.preemption.candidates import MOST_CANDIDATES, ClaimCandidates, candidates, leaves_of
+from fairway.queue.preemption.candidates import MOST_CANDIDATES, CandidatesOfLook, ClaimCandidates, leaves_of
 from fairway.queue.preemption.claim_terms import ClaimWish, enough, kind_of, told, wish_of, with_reclaim
-from fairway.queue.preemption.lending_leaves import LendingLeaves
+from fairway.queue.preemption.counted_usage import still_charged
+from fairway.queue.preemption.ended_claims import end_claims
 from fairway.queue.view import PATIENCE_EVERY_MS, SERVICE
 from fairway.queue.waiting.waiting_job import QUOTA, ROOM, WaitingJob
 from fairway.wire import jobs as wire
 from fairway.wire import subjects
 from fairway.wire.preemption.evictions import Relieve
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import Code
 
 # So many claims wait for the scheduler's answer at most.
 _UNANSWERED = 64
@@ -41,16 +41,13 @@ _FEW_PODS = 8
 _MOST_NAMED = 8 * MOST_CANDIDATES
 _MOST_LOOKS = 2_048
 _FURTHER = 32
-# Who has to leave is said in one breath with the answer to a claim: by then it was heard (ms).
-_HEARD_MS = 2_000
 
 
 def claim_room(turn: QueueOrder) -> None:
-    """Ends the claims that have taken too long, and begins those whose time has come."""
+    """Ends the claims that lead to nothing, and begins those whose time has come."""
     if not turn.view.queued.entries:
         return  # nobody waits, and nobody has to know who is active
-    for name in [name for name, until in turn.active.until.items() if turn.now >= until]:
-        _expire(turn, name)
+    end_claims(turn)
     looking = _Look(turn)
     leaves = sorted(turn.active.waiting)
     first = turn.now // PATIENCE_EVERY_MS * _FURTHER % len(leaves) if len(leaves) > _FURTHER else 0
@@ -62,34 +59,33 @@ def claim_room(turn: QueueOrder) -> None:
 
 class _Look:
     """Of one moment: how many more claims may begin, and what was found of leaves and of jobs, each kind of them looked
-    into once. `_expected` is what claims that have no answer yet will get back of the quota, by its keys: they count as
-    charged, and who comes after them needs no victims for what is theirs."""
+    into once. `_expected` is what will be given back of the quota, by its keys, and counts as charged: to claims that
+    have no answer yet, for which who comes after them needs no victims; and by jobs of which that is heard next."""
 
     def __init__(self, turn: QueueOrder) -> None:
         self._turn = turn
-        self._lending = LendingLeaves(turn)
+        self._candidates = CandidatesOfLook(turn)
         self._lowest: dict[str, int | None] = {}
         self._in_vain: set[object] = set()
         self._named = self._looks = 0
-        self._expected: Resources = {}
+        self._expected = _about_to_be_given_back(turn)
         self._closed: set[str] = set()
         self._open = Counter(turn.active.entries[name].job.leaf for name in turn.active.claims)
         self._free = _UNANSWERED
-        for name in turn.active.claims:
+        for name in still_charged(turn):
             one = turn.active.entries[name]
+            self._closed.add(preemption_terms(tuple(turn.nodes(one.path))).domain)
             if one.claim is not None and not one.claim.cluster:
                 self._free -= 1
                 self._expected = add(self._expected, one.claim.short)
-                self._closed.add(preemption_terms(tuple(turn.nodes(one.path))).domain)
-            elif _unheard(turn, name):
-                self._closed.add(preemption_terms(tuple(turn.nodes(one.path))).domain)
 
     @property
     def over(self) -> bool:
         return self._free <= 0 or self._named >= _MOST_NAMED or self._looks >= _MOST_LOOKS
 
     def at(self, leaf: str) -> None:
-        """Those that stand first in a leaf claim, as far as they may; where nobody waits for an answer."""
+        """Those that stand first in a leaf claim, as far as they may, and before others who is within a min: where
+        nobody waits for an answer."""
         turn = self._turn
         active = turn.active
         first = active.entries[active.waiting[leaf][0][-1]]
@@ -98,9 +94,13 @@ class _Look:
             return
         if not _guarantees(turn, path) and not self._outranks(path, first.job.priority):
             return
-        for place in [*active.waiting[leaf].islice(0, _LOOKS + self._open[leaf])]:
+        places = active.waiting[leaf].islice(0, _LOOKS + self._open[leaf])
+        names = [place[-1] for place in places if place[-1] not in active.claims]
+        # Claims of others may come to nothing, and keep back who is behind them until they are answered.
+        names.sort(key=lambda name: active.levels.guarantor(name) is None)
+        for name in names:
             self._looks += 1
-            entry = turn.view.queued.entries.get(place[-1])
+            entry = turn.view.queued.entries.get(name)
             if entry is None or not _may(turn, entry):
                 continue
             made = self._claim(entry)
@@ -142,12 +142,12 @@ class _Look:
     def _found_among(self, most: int, entry: WaitingJob, wish: ClaimWish) -> ClaimCandidates | None:
         turn = self._turn
         needed = wish.short
-        made = candidates(turn, wish.mine, wish.all, self._lending, most)
+        made = self._candidates.of(wish.mine, wish.all, most)
         in_vain = told(entry) is Code.NO_VICTIMS or not enough(made, needed)
         if wish.beyond and in_vain and enough(made, wish.beyond):
             wish = replace(wish, mine=with_reclaim(turn, entry, wish.mine))
             needed = wish.all
-            made = candidates(turn, wish.mine, needed, self._lending, most)
+            made = self._candidates.of(wish.mine, needed, most)
         self._named += len(made.found.attempts)
         if not made.found.attempts or not enough(made, needed):
             return None
@@ -155,22 +155,13 @@ class _Look:
         return made
 
 
-def _expire(turn: QueueOrder, name: str) -> None:
-    job = turn.view.queued.entries[name].job
-    assert job.claim is not None, "it is open"
-    what = f"room in {job.claim.cluster} that is kept for it" if job.claim.cluster else "an answer of the scheduler"
-    why = Reason(Code.CLAIM_EXPIRED, f"{what} did not come in time", remedy="see what still runs there")
-    turn.steps.append(came_to_nothing(turn.teller(job), why, turn.now).step())
-
-
-def _unheard(turn: QueueOrder, name: str) -> bool:
-    """Whether a claim was answered a moment ago, and none of those is known yet who leave for it: what they give back
-    would be asked for once more."""
-    job = turn.view.queued.entries[name].job
-    claim = job.claim
-    if claim is None or not claim.victims or name in turn.active.ready or turn.now - claim.at >= _HEARD_MS:
-        return False
-    return claim_id(name, job.attempt, claim.number) not in turn.active.leaving.values()
+def _about_to_be_given_back(turn: QueueOrder) -> Resources:
+    """By messages that were read with this one and come after it: rows of jobs are as they will be then."""
+    found: dict[str, int] = {}
+    for share in turn.view.owed.values():
+        for one in share.adds(1):
+            found[one.key] = found.get(one.key, 0) + one.amount
+    return found
 
 
 def _guarantees(turn: QueueOrder, path: Sequence[QuotaNode]) -> bool:

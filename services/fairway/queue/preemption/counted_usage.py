@@ -4,22 +4,19 @@ does not precede, and what lend limits keep back. Pure."""
 from collections.abc import Mapping, Sequence, Set
 from typing import Protocol
 
-from fairway.domain.decision import Add
+from fairway.domain.events import claim_id
 from fairway.domain.preemption.precedence import Party, by_priority
 from fairway.domain.quota.charge import quota_key
 from fairway.domain.quota.lending import kept_back
 from fairway.domain.quota.node_terms import preemption_terms
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources, add
-from fairway.queue.preemption.active_jobs import Active, ActiveJobs
+from fairway.queue.decision_charges import DecisionCharges
+from fairway.queue.preemption.active_jobs import Active, ActiveJobs, keys_of
 from fairway.queue.view import View
 
-
-def party(active: ActiveJobs, one: Active, path: Sequence[QuotaNode]) -> Party:
-    """How an active job stands towards others, on the nodes that its leaf has now."""
-    terms = preemption_terms(tuple(path))
-    domain = terms.domain if terms.by_priority else None
-    return Party(tuple(node.path for node in path), domain, one.job.priority, active.levels.level(one.job.id))
+# Who has to leave is said in one breath with the answer to a claim: by then it was heard (ms).
+_HEARD_MS = 2_000
 
 
 class Stands(Protocol):
@@ -29,6 +26,8 @@ class Stands(Protocol):
     @property
     def view(self) -> View: ...
     @property
+    def now(self) -> int: ...
+    @property
     def active(self) -> ActiveJobs: ...
     @property
     def usage(self) -> Mapping[str, int]: ...
@@ -37,19 +36,48 @@ class Stands(Protocol):
     def nodes(self, leaf: Sequence[str]) -> Sequence[QuotaNode]: ...
 
 
-class CountedUsage:
-    """Of one decision. `gone` is what jobs are charged that go in it and are never evicted. Made for a question and not
-    kept by who makes it: each decision would be a circle, which only the collector takes apart."""
+def still_charged(stands: Stands) -> set[str]:
+    """Whose claim gets back quota that nobody has given back yet, so far as is heard: it has no answer, or it was
+    answered a moment ago, and nobody is known who leaves for it."""
+    active = stands.active
+    found = set()
+    for name in active.claims:
+        job = stands.view.queued.entries[name].job
+        claim = job.open_claim
+        if claim is None or (claim.cluster and not claim.victims):
+            continue
+        answered = claim.cluster and stands.now - claim.at >= _HEARD_MS
+        if not answered and claim_id(name, job.attempt, claim.number) not in active.leaving.heard:
+            found.add(name)
+    return found
 
-    def __init__(self, stands: Stands, gone: Sequence[Add]) -> None:
+
+def _short(one: Active) -> dict[str, int]:
+    """What it lacked of the quota when it claimed, as far as it asks for that."""
+    short = one.claim.short if one.claim is not None else {}
+    return {key: min(short[key], amount) for key, amount in keys_of(one) if key in short}
+
+
+def party(active: ActiveJobs, one: Active, path: Sequence[QuotaNode]) -> Party:
+    """How an active job stands towards others, on the nodes that its leaf has now."""
+    terms = preemption_terms(tuple(path))
+    domain = terms.domain if terms.by_priority else None
+    return Party(tuple(node.path for node in path), domain, one.job.priority, active.levels.level(one.job.id))
+
+
+class CountedUsage:
+    """Of one decision, by what it has charged so far. Made for a question and not kept by who makes it: each decision
+    would be a circle, which only the collector takes apart."""
+
+    def __init__(self, stands: Stands, charges: DecisionCharges) -> None:
         self._stands = stands
-        self._gone = gone
+        self._charges = charges
 
     def at(self, path: Sequence[QuotaNode], asks: Resources, job: str) -> Mapping[str, int]:
         """Usage itself where nothing else counts; else what counts at the nodes of the path, of what is asked for."""
         usage = self._stands.usage
         claimed = self._claimed(job) if self._stands.view.claiming else {}
-        kept = kept_back(path, usage, asks)
+        kept = kept_back(path, usage, asks, claimed)
         if not claimed and not kept:
             return usage
         keys = [quota_key(node.path, name) for node in path for name in asks]
@@ -60,27 +88,47 @@ class CountedUsage:
         active = self._stands.active
         over = {job, *self._stands.gone}
         others = [name for name in active.claims if active.entries[name].fixed and name not in over]
-        if not others and not self._gone:
+        if not others and not self._charges.fixed:
             return active.charges.fixed
         found = add(active.charges.fixed, active.charged(others))
-        for one in self._gone:
+        for one in self._charges.fixed:
             found[one.key] = found.get(one.key, 0) + one.amount
         return found
 
     def _claimed(self, job: str) -> Mapping[str, int]:
-        """Of the claims of others, as far as the job does not precede whose they are."""
+        """Of the claims of others, as far as the job does not precede whose they are. Whose own room is free needs no
+        more than what its victims gave back and what was free: what others will get back is not theirs yet."""
         active = self._stands.active
-        one = active.entries.get(job)
-        over = {job, *self._stands.gone}
-        spared = [name for name in active.claims if name in over or self._precedes(one, active.entries[name])]
-        if not spared:
-            return active.charges.claimed
-        return add(active.charges.claimed, active.charged(spared), -1)
+        spared = self._spared(job)
+        found = add(active.charges.claimed, active.charged(spared), -1) if spared else active.charges.claimed
+        if job not in active.ready:
+            return found
+        found = dict(found)
+        for name, short in self._unheard().items():
+            for key, amount in short.items() if name not in spared else ():
+                found[key] -= amount
+        return found
 
-    def _precedes(self, one: Active | None, other: Active) -> bool:
-        if one is None or one.job.priority <= other.job.priority:
-            return False
-        return by_priority(self._party(one), self._party(other))
+    def _spared(self, job: str) -> set[str]:
+        """Those whose claims do not count: its own, that of who goes in this decision, and of whom it precedes. Who
+        goes without an answer may have got one meanwhile, and stays then."""
+        active = self._stands.active
+        spared = {name for name in self._stands.gone if (one := active.entries.get(name)) and one.nominated}
+        spared |= {job} & active.claims.keys()
+        one = active.entries.get(job)
+        least = active.charges.least_priority
+        if one is None or least is None or one.job.priority <= least:
+            return spared
+        return spared | {name for name in active.claims if self._precedes(one, active.entries[name])}
+
+    def _unheard(self) -> dict[str, Mapping[str, int]]:
+        active = self._stands.active
+        if self._charges.unheard is None:
+            self._charges.unheard = {name: _short(active.entries[name]) for name in still_charged(self._stands)}
+        return self._charges.unheard
+
+    def _precedes(self, one: Active, other: Active) -> bool:
+        return one.job.priority > other.job.priority and by_priority(self._party(one), self._party(other))
 
     def _party(self, one: Active) -> Party:
         return party(self._stands.active, one, self._stands.nodes(one.path))

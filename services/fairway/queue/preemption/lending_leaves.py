@@ -22,11 +22,12 @@ class LendingLeaf(Struct, frozen=True):
 
 
 class LendingLeaves:
-    """A claim that begins in the same look changes nothing here: what it adds to usage makes nobody a lender that was
-    none before it."""
+    """By what is used when it is made. A claim that begins in the same look counts as charged then, and would make its
+    own leaf one that has borrowed."""
 
     def __init__(self, stands: Standings) -> None:
         self._stands = stands
+        self._usage = dict(stands.usage)
         self._over: dict[tuple[str, _Resources], Resources] = {}
         self._paths: dict[_Resources, list[tuple[QuotaPath, int]]] = {}
 
@@ -44,8 +45,7 @@ class LendingLeaves:
         """By how much the node is over its min, of what is asked back; only where it is."""
         key = (node.path, asked)
         if key not in self._over:
-            usage = self._stands.usage
-            amounts = {name: usage.get(quota_key(node.path, name), 0) - node.min.get(name, 0) for name in asked}
+            amounts = {name: self._usage.get(quota_key(node.path, name), 0) - node.min.get(name, 0) for name in asked}
             self._over[key] = {name: amount for name, amount in amounts.items() if amount > 0}
         return self._over[key]
 

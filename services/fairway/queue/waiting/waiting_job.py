@@ -13,7 +13,7 @@ from fairway.domain.quota.charge import request
 from fairway.domain.recorded_verdicts import reopening
 from fairway.domain.resources import Resources, add
 from fairway.queue.metrics.counted_line import Place
-from fairway.wire.reasons import Code, Reason
+from fairway.wire.reasons import HOPELESS, Code, Reason
 from fairway.wire.spec import JobSpec
 from fairway.wire.workload import Workload
 
@@ -26,15 +26,15 @@ REMOVAL = "removal"
 NOTHING_YET = ""
 HELD = "held"
 # No room that is freed in a cluster of the fleet helps these.
-_HOPELESS = (Code.NO_CLUSTER_EVER, Code.UNKNOWN_CLUSTER)
-_NO_ROOM = (Code.WAITING_FOR_ROOM, *_HOPELESS)
+_NO_ROOM = (Code.WAITING_FOR_ROOM, *HOPELESS)
 
 
 class WaitingJob(Struct):
     """A waiting job, and the `spec` that it would go with. `lacks` is what it waits for; `key` groups the jobs that one
     answer serves: those blocked at a quota node that ask the same, those of the same shape that found no room. `avoid`
     are the clusters that it avoids, and until when. `batch` is the same job on batch resources, where it prefers those:
-    whatever it lacks, it goes as soon as there is room for that."""
+    whatever it lacks, it goes as soon as there is room for that. `by_room` is the same one by the room that it needs,
+    once somebody asked (`for_room`)."""
 
     job: Job
     place: Place
@@ -45,6 +45,7 @@ class WaitingJob(Struct):
     least: tuple[Resources, Resources]
     avoid: dict[str, int]
     batch: "WaitingJob | None" = None
+    by_room: "WaitingJob | None" = None
 
 
 def policy_of(job: Job) -> str:
@@ -87,7 +88,11 @@ def _entry(job: Job, place: Place, spec: JobSpec, lacks: str) -> WaitingJob:
 
 def for_room(entry: WaitingJob) -> WaitingJob:
     """The same job, whatever it lacks, by the room that it needs."""
-    return _entry(entry.job, entry.place, entry.spec, ROOM)
+    if entry.lacks == ROOM:
+        return entry
+    if entry.by_room is None:
+        entry.by_room = _entry(entry.job, entry.place, entry.spec, ROOM)
+    return entry.by_room
 
 
 def room_reason(job: Job) -> Reason | None:
@@ -114,7 +119,7 @@ def lacks_of(job: Job) -> str:
 
 def hopeless(job: Job) -> bool:
     """No cluster of the fleet can ever hold it, as the scheduler found last."""
-    return lacks_of(job) == ROOM and (room := room_reason(job)) is not None and room.code in _HOPELESS
+    return lacks_of(job) == ROOM and (room := room_reason(job)) is not None and room.code in HOPELESS
 
 
 def steps_aside(entry: WaitingJob) -> bool:

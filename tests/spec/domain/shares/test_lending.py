@@ -31,6 +31,12 @@ def test_what_counts_at_the_root(usage: dict[str, int], asker: QuotaNode, gpus: 
     assert found[f"root|{GPU}"] == kept
 
 
+def test_what_it_claims_counts_as_used_by_the_keeper() -> None:
+    assert kept_back((ROOT, OTHER), {f"root/keeper|{GPU}": 2}, {GPU: 4}, {f"root/keeper|{GPU}": 5}) == {
+        f"root|{GPU}": 3
+    }
+
+
 def test_what_a_node_below_keeps_counts_at_every_node_above_once() -> None:
     inner = QuotaNode("in", "root/in", {GPU: 16}, {}, (), {}, (leaf("root/in/a", 8, 0), leaf("root/in/b", 8, 4)))
     root = QuotaNode("root", "root", {GPU: 24}, {GPU: 24}, (), {}, (inner, OTHER))

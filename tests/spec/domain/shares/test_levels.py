@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairway.domain.preemption.levels import ActiveJob, guarantors
+from fairway.domain.preemption.levels import MOST_LEFT, ActiveJob, guarantors
 from fairway.domain.quota.tree import QuotaNode
 from tests.spec.builders.lives import GPU
 
@@ -41,6 +41,19 @@ CASES = {
 @pytest.mark.parametrize(("jobs", "wanted"), CASES.values(), ids=list(CASES))
 def test_who_is_guaranteed_by_which_node(jobs: list[ActiveJob], wanted: dict[str, str]) -> None:
     assert guarantors(ROOT, jobs) == wanted
+
+
+def test_a_min_of_thousands_is_given_to_as_many_jobs() -> None:
+    leaf = QuotaNode("a", "root/a", {GPU: 5_000})
+    tree = QuotaNode("root", "root", {GPU: 9_000}, children=(leaf,))
+    jobs = [ActiveJob(f"j{number:04d}", leaf.path, 0, number, {GPU: 1}) for number in range(6_000)]
+    assert set(guarantors(tree, jobs)) == {job.id for job in jobs[:5_000]}
+
+
+@pytest.mark.parametrize(("others", "wanted"), [(MOST_LEFT - 1, {"last"}), (MOST_LEFT, set())])
+def test_no_more_than_so_many_are_looked_at_that_do_not_fit(others: int, wanted: set[str]) -> None:
+    large = [job(f"large-{number}", 99) for number in range(others)]
+    assert set(guarantors(ROOT, [*large, job("last", 1, at=1)])) == wanted
 
 
 def test_without_a_tree_nobody_is() -> None:

@@ -173,6 +173,18 @@ def test_quota_that_is_claimed_is_used_for_everybody_else() -> None:
     assert verbs(said) == ["blocked"]
 
 
+LENDS = QuotaNode("a", "root/a", {GPU: 16}, attributes={"alibabacloud.com/lendlimit": f'{{"{GPU}": 6}}'})
+BORROWS = QuotaNode("b", "root/b", {GPU: 8})
+LENDING = QuotaNode("root", "root", {GPU: 24}, {GPU: 24}, children=(LENDS, BORROWS))
+
+
+def test_what_a_leaf_claims_of_what_it_does_not_lend_counts_once() -> None:
+    """It does not lend 10 of its 16, and claims 8 of these: 14 are left to others."""
+    late = waiting("late", 100, leaf=THEIRS)
+    said = decide(of(nominated(), late, tree=LENDING, usage={}), told(late.said[-1][1]), NOW)
+    assert verbs(said) == ["dequeued"]
+
+
 def test_a_claim_lets_its_own_job_go() -> None:
     view = of(claiming(), *lent(2), tree=tree(), usage=used(*lent(2)))
     said = decide(view, told(freed(8)), NOW)
@@ -185,9 +197,9 @@ def test_a_nominated_job_goes_when_its_room_is_free_and_not_before() -> None:
     mine = nominated()
     view = of(mine, *lent(2), tree=tree(), usage=used(*lent(2)))
     assert verbs(decide(view, told(freed(8, "c2")), NOW)) == ["blocked"]
-    view.active.ready["mine"] = None
+    view.active.freed(mine.now, "c1")
     (said,) = events(decide(view, told(freed(8, ready=("mine",))), NOW))
-    assert (said.verb, said.room) == ("dequeued", "c1")
+    assert (said.verb, said.room, said.kept) == ("dequeued", "c1", True)
 
 
 def test_it_says_for_whom_it_waits() -> None:
@@ -198,52 +210,12 @@ def test_it_says_for_whom_it_waits() -> None:
     assert said.why.text == "waits for 1 attempt to leave c1, until 22:17:40Z at the latest"
 
 
-@pytest.mark.parametrize("life", [claiming(), nominated()], ids=["without an answer", "whose room did not come"])
-def test_a_claim_ends_in_time(life: Life) -> None:
-    late = NOW + 3_600 * S
-    view = of(life, *lent(), tree=tree(), usage=used(*lent()))
-    over, *_ = events(decide(view, told(Patience()), late))
-    assert (over.verb, over.why.code, over.again) == ("unclaimed", Code.CLAIM_EXPIRED, late + 2 * S)
-
-
-ENDS = {
-    "it is cancelled": (wire.Cancel(job="mine", tenant="team-a"), ["unclaimed", "cancelled"]),
-    "it is held": (wire.HoldJob(job="mine", tenant="team-a", held=True), ["unclaimed", "held", "blocked"]),
-}
-
-
-@pytest.mark.parametrize(("message", "said"), ENDS.values(), ids=list(ENDS))
-def test_a_claim_ends_when(message: wire.JobMessage, said: list[str]) -> None:
-    view = of(nominated(), *lent(), tree=tree(), usage=used(*lent()))
-    assert verbs(decide(view, told(message), NOW)) == said
-
-
 def test_a_nominated_job_goes_where_room_is_before_its_own_is_free() -> None:
     """Others may have come to its nodes. What the scheduler has had none for is not tried again."""
     mine = nominated()
     news = freed(8, "c2")
     view = of(mine, *lent(2), tree=tree(), usage=used(*lent(2)), room={"c2": news})
     (said,) = events(decide(view, told(news), NOW))
-    assert (said.verb, said.room) == ("dequeued", "c2")
+    assert (said.verb, said.room, said.kept) == ("dequeued", "c2", False)
     view.queued.asked[for_room(view.queued.entries["mine"]).key[1]] = view.freed
     assert verbs(decide(view, told(news), NOW)) == ["blocked"]
-
-
-UNMET = {
-    "it is held": claiming().then(wire.Held, held=True),
-    "no cluster can ever hold it any more": nominated()
-    .then(wire.Dequeued)
-    .then(wire.Queue, queue="gold", leaf=MINE, enqueued_at=T0, why=room(Code.NO_CLUSTER_EVER)),
-}
-
-
-@pytest.mark.parametrize("life", UNMET.values(), ids=list(UNMET))
-def test_a_claim_ends_in_time_also_when(life: Life) -> None:
-    over, *_ = events(decide(of(life, tree=tree()), told(Patience()), NOW + 3_600 * S))
-    assert (over.verb, over.why.code) == ("unclaimed", Code.CLAIM_EXPIRED)
-
-
-def test_the_claim_of_a_job_that_comes_back_to_be_cancelled_ends_first() -> None:
-    life = nominated().then(wire.Dequeued).then(wire.Recall, cluster="", why=Reason(Code.CANCELLED, "by its owner"))
-    life.then(wire.Queue, queue="gold", leaf=MINE, enqueued_at=T0, why=Reason(Code.CANCELLED, "cancelled"))
-    assert verbs(decide(of(life, tree=tree()), told(life.said[-1][1]), NOW)) == ["unclaimed", "cancelled"]

@@ -58,7 +58,7 @@ def test_first_the_room_is_kept_then_each_attempt_ends() -> None:
     made = evict(command("v"), mine(), held("v"), nodes=(on("n1", v=WHOLE),))
     assert verbs(made) == ["nominated", "freed", "evicted", "recall", "queue"]
     nominated, _, said, _, back = events(made)
-    assert (nominated.cluster, nominated.victims, nominated.claim) == ("c1", 1, 1)
+    assert (nominated.cluster, nominated.victims, nominated.evicted, nominated.claim) == ("c1", 1, 1, 1)
     kept = Hold(command().slots, {"Worker": WHOLE}, nominated.until, "team-a", leaving=("v/1",))
     assert puts(made, "ledger/c1") == {KEY: kept}
     assert puts(made, "nodes/c1")["n1"].holds == {"v/1": WHOLE, KEY: WHOLE}
@@ -135,7 +135,7 @@ def test_room_that_is_about_to_be_free_is_waited_for() -> None:
     made = evict(command("v"), mine(), leaving("v"), nodes=(on("n1", v=WHOLE),))
     assert (verbs(made), evicted(made)) == (["nominated", "freed"], [])
     nominated, freed = events(made)
-    assert (nominated.victims, freed.ready) == (1, ())
+    assert (nominated.victims, nominated.evicted, freed.ready) == (1, 0, ())
 
 
 def test_room_that_is_free_already_is_ready_at_once() -> None:
@@ -190,6 +190,45 @@ def test_what_is_kept_becomes_the_jobs_own_in_one_step() -> None:
     assert verbs(made) == ["reserved"]
     assert puts(made, "ledger/c1")[KEY] is None
     assert puts(made, "nodes/c1")["n1"].holds == {"mine/1": WHOLE}
+
+
+@pytest.mark.parametrize(
+    ("leaving", "verb"),
+    [
+        pytest.param(("w/1",), "reserved", id="whose victim still has it: that stands for it"),
+        pytest.param(("gone/1",), "queue", id="whose victims have gone: it is there, and is not taken"),
+        pytest.param(None, "queue", id="of which nobody knows who leaves for it"),
+    ],
+)
+def test_beside_what_is_kept_for_another_claim(leaving: tuple[str, ...] | None, verb: str) -> None:
+    """Of 16 GPUs one has 8 who leaves for the other claim or stays."""
+    life = placed(mine())
+    other = "other/1-claim-1"
+    full = node("n1", 16, holds={KEY: WHOLE, other: WHOLE, "w/1": WHOLE})
+    view = of(life, clusters={"c1": there(full)}, freed={})
+    kept = [Hold(command().slots, {"Worker": WHOLE}, NOW + 60 * S, "t", one) for one in (("v/1",), leaving)]
+    view.ledger = view.claims = {"c1": dict(zip((KEY, other), kept, strict=True))}
+    assert verbs(decide(view, told(life.said[-1][1]), NOW)) == [verb]
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "ready"),
+    [
+        pytest.param(("gone/1",), ("w/1",), ("mine",), id="its victim has gone, and that of the other has not"),
+        pytest.param(("w/1",), ("gone/1",), ("other",), id="its victim has not, and that of the other has"),
+        pytest.param(("w/1",), ("w/1",), (), id="one victim is to leave for both"),
+    ],
+)
+def test_kept_room_is_told_to_be_free(own: tuple[str, ...], others: tuple[str, ...], ready: tuple[str, ...]) -> None:
+    """Of 16 GPUs one attempt has 8, and another one has just left."""
+    other = "other/1-claim-1"
+    full = node("n1", 16, holds={KEY: WHOLE, other: WHOLE, "w/1": WHOLE, "z/1": WHOLE})
+    view = of(clusters={"c1": there(full)}, freed={})
+    kept = [Hold(command().slots, {"Worker": WHOLE}, NOW + 60 * S, "t", one) for one in (own, others)]
+    view.claims = {"c1": dict(zip((KEY, other), kept, strict=True))}
+    view.ledger = {"c1": {**view.claims["c1"], "z/1": Hold(command().slots, {"Worker": WHOLE})}}
+    said = decide(view, told(wire.Removed(job="z", tenant="t", attempt=1, cluster="c1")), NOW)
+    assert [one.ready for one in events(said)] == [ready]
 
 
 def test_nothing_is_kept_for_a_claim_that_is_over() -> None:

@@ -43,10 +43,18 @@ def test_where_there_are_none_the_claim_ends_and_says_whose_doing_it_is() -> Non
     assert "n1" in said.why.remedy
 
 
-def test_nothing_is_chosen_in_a_cluster_that_is_cordoned() -> None:
-    (said,) = events(expire(KEPT, node("n2"), cordoned=True))
-    assert said.verb == "unclaimed"
-    assert said.why.text.endswith("and the cluster is cordoned")
+CORDONED = {
+    "others have the room": (KEPT, node("n2")),
+    "the room is free": (node("n1", holds={KEY: WHOLE}),),
+    "a victim is still there": (node("n1", holds={KEY: WHOLE, "v/1": HALF}),),
+}
+
+
+@pytest.mark.parametrize("nodes", CORDONED.values(), ids=list(CORDONED))
+def test_nothing_is_kept_in_a_cluster_that_is_cordoned(nodes: tuple[Any, ...]) -> None:
+    (said,) = events(expire(*nodes, cordoned=True))
+    assert (said.verb, said.claim, said.why.code) == ("unclaimed", 1, Code.CLAIM_OVERTAKEN)
+    assert said.why.text == "c1 was cordoned while room was kept there"
 
 
 WAITS: dict[str, dict[str, Any]] = {

@@ -9,8 +9,9 @@ import msgspec
 import structlog
 from msgspec import Raw, Struct
 
-from fairway.audit.attempts import Spoken, ends
+from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker
+from fairway.domain.job import ends
 from fairway.domain.resources import Resources
 from fairway.domain.text.decoding import decoder
 from fairway.lab.bench.idle import jobs as load

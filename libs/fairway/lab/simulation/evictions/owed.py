@@ -20,13 +20,12 @@ from fairway.domain.quota.tree import QuotaNode, leaf_named
 from fairway.domain.resources import Resources
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.wire.capacity import ClusterInfo, Node
-from fairway.wire.reasons import Code
+from fairway.wire.reasons import HOPELESS, Code
 
 _node = msgspec.json.Decoder(Node).decode
 _info = msgspec.json.Decoder(ClusterInfo).decode
 # Why it waits, when it was tried; who was not, or stands behind others, is none of this page's.
 _TRIED = (Code.WAITING_FOR_QUOTA, Code.WAITING_FOR_ROOM)
-_HOPELESS = (Code.NO_CLUSTER_EVER, Code.UNKNOWN_CLUSTER)
 
 
 class Owed(Struct, frozen=True):
@@ -68,7 +67,7 @@ def _active(job: Job) -> ActiveJob | None:
     if job.spec is None or job.ended or job.state is State.ADMITTED:
         return None
     waits = job.state is State.QUEUED
-    if waits and (job.held or job.cancelling or any(one.code in _HOPELESS for one in job.waits_for)):
+    if waits and (job.held or job.cancelling or any(one.code in HOPELESS for one in job.waits_for)):
         return None
     asks = request(job.spec.workload) if waits else job.charge
     return ActiveJob(job.id, job.leaf[-1] if job.leaf else "", job.spec.priority, job.enqueued_at, asks)

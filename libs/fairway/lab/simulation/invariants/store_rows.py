@@ -20,6 +20,7 @@ from fairway.wire.capacity import Node
 
 _job = msgspec.json.Decoder(Job).decode
 _share = msgspec.json.Decoder(Share).decode
+_hold = msgspec.json.Decoder(Hold).decode
 
 
 class StoreChecks:
@@ -48,9 +49,10 @@ class StoreChecks:
                 if most is not None and used[one.key] > most:
                     self.wrong("quota", _job_of(step), f"a step charges {one.key} to {used[one.key]} of {most}")
 
-    def reserved(self, new: list[Put], step: Step) -> None:
+    def reserved(self, new: list[Put], step: Step, kept: Mapping[str, Hold]) -> None:
         """The `new` reservations lie on each node that they name, and none of these is too full by them, nor takes of
-        its margin. Batch resources may become less afterwards: only who is new has to fit."""
+        its margin. Batch resources may become less afterwards: only who is new has to fit. Of what is `kept` for claims
+        counts what is there already: nobody who is to leave for it is on the node any more."""
         puts = [write for write in step.writes if isinstance(write, Put)]
         nodes = {(write.table, write.key): write.value for write in puts if isinstance(write.value, Node)}
         for write in new:
@@ -59,7 +61,7 @@ class StoreChecks:
                 node = nodes.get((table, name))
                 if node is None or node.holds.get(write.key) != amounts:
                     self.wrong("room", _job_of(step), f"{write.key} is reserved, and the row of {name} does not say so")
-                elif over := [one for one in amounts if _taken(node, one) > _room(node, one)]:
+                elif over := [one for one in amounts if _taken(node, one, kept) > _room(node, one)]:
                     self.wrong("room", _job_of(step), f"{name} is too full with {write.key} by its own row: {over}")
 
     def sized(self, step: Step) -> None:
@@ -98,9 +100,14 @@ class CheckedStore(MemoryStore):
         if taken:
             self.books.compare(before, step)
             self.books.charged(step, self.counters.get(decision.QUOTA, {}))
-            self.books.reserved(new, step)
+            self.books.reserved(new, step, self._kept(new))
             self.books.sized(step)
         return taken
+
+    def _kept(self, beside: list[Put]) -> dict[str, Hold]:
+        """For claims, in the clusters of these reservations."""
+        rows = [one for table in {one.table for one in beside} for one in self.rows[table].items() if is_claims(one[0])]
+        return {key: _hold(row.data) for key, row in rows}
 
     def _charged(self, write: Put) -> Share:
         """What the row is charged that this is to replace."""
@@ -146,8 +153,14 @@ def _room(node: Node, name: str) -> int:
     return node.allocatable.get(name, 0) - node.margin.get(name, 0)
 
 
-def _taken(node: Node, name: str) -> int:
-    return node.used.get(name, 0) + sum(amounts.get(name, 0) for amounts in node.holds.values())
+def _taken(node: Node, name: str, kept: Mapping[str, Hold]) -> int:
+    there = {*node.holds, *node.attempts}
+    counted = [amounts for key, amounts in node.holds.items() if not _to_leave(kept.get(key)) & there]
+    return node.used.get(name, 0) + sum(amounts.get(name, 0) for amounts in counted)
+
+
+def _to_leave(kept: Hold | None) -> set[str]:
+    return set(kept.leaving or ()) if kept is not None else set()
 
 
 def _shared(step: Step) -> list[Put]:
