@@ -48,6 +48,8 @@ _CONFLICTS = 'fairway_conflicts_total{service="queue"}'
 _HANDLED = 'fairway_messages_handled_total{service="queue"}'
 _TOKEN = 'fairway_member_token_expiry_timestamp_seconds{cluster="c1"}'
 _EXPIRED = 'fairway_claims_ended_total{reason="ClaimExpired"}'
+_WASTED = 'fairway_evictions_wasted_total{reason="ClaimExpired"}'
+_EVICTED = 'fairway_evictions_total{cause="Reclaim"}'
 _QUEUE = ({"service": "queue"},)
 
 CASES = {
@@ -138,6 +140,13 @@ CASES = {
     "claims are used": Case("ClaimsExpire", {'fairway_claims_ended_total{reason="Used"}': "0+1x20"}, 20),
     "a job was evicted four times": Case("EvictedOften", {"fairway_evictions_most": "3 4"}, 1, ({},)),
     "a job was evicted three times": Case("EvictedOften", {"fairway_evictions_most": "3 3"}, 1),
+    "a fifth of the evictions is in vain": Case("EvictionsWasted", {_WASTED: "0+1x70", _EVICTED: "0+5x70"}, 70, ({},)),
+    "a fiftieth of the evictions is in vain": Case("EvictionsWasted", {_WASTED: "0+1x70", _EVICTED: "0+50x70"}, 70),
+    "a gang was evicted in vain once": Case("EvictionsWasted", {_WASTED: "0x5 16x65", _EVICTED: "0x5 16x65"}, 34),
+    "two evictions in half an hour are in vain": Case(
+        "EvictionsWasted", {_WASTED: "0x9 1x14 2x14 3x14 4x14", _EVICTED: "0x9 1x14 2x14 3x14 4x14"}, 65
+    ),
+    "no eviction is in vain": Case("EvictionsWasted", {_WASTED: "0x70", _EVICTED: "0+5x70"}, 70),
     "a job waits for an hour": Case("OldestPending", {'fairway_oldest_pending_seconds{queue="a"}': "3600"}, 0),
     "two requests a second come with a token that is none": Case(
         "AuthFailures", {'fairway_authn_failures_total{reason="token"}': "0+120x15"}, 12, ({"reason": "token"},)

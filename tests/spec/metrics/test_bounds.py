@@ -23,7 +23,7 @@ def test_resources_that_members_invent_are_told_together() -> None:
     view = ClusterView(ClusterInfo("c", observed_at=1))
     amounts: Resources = {"cpu": 8_000, "memory": 1 << 30, "pods": 9, **{f"example.com/{at}": 2 for at in range(100)}}
     view.put(Node("n", amounts))
-    told = [*RoomTotals().samples({"c": view}, ["c"], 1_000)]
+    told = [*RoomTotals().samples({"c": view}, {}, ["c"], 1_000)]
     free = {labels[1]: value for name, labels, value in told if name == "fairway_cluster_free"}
     assert len(free) == MOST_RESOURCES + 1
     assert (free["cpu"], free["memory"], free[OTHER]) == (8, 1 << 30, 2 * (100 - MOST_RESOURCES + 3))

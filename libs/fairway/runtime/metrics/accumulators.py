@@ -10,6 +10,8 @@ Labels = tuple[str, ...]
 Sample = tuple[str, Labels, "float | Durations"]
 # In seconds. Jobs wait and run for days; decisions take microseconds.
 OF_JOBS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400)
+# From an answer where nobody has to leave to the longest notice and grace, and what is kept beyond.
+OF_CLAIMS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 180, 300)
 OF_DECISIONS = (0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.05, 0.25, 1)
 OF_REQUESTS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 OF_REBUILDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)

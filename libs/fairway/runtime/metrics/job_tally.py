@@ -6,9 +6,9 @@ from typing import Any
 from fairway.domain.decision import JOBS, Heard, Put, Step
 from fairway.domain.job import Job, State
 from fairway.runtime.metrics.accumulators import OF_JOBS, Counts, Sample, Timings, keep
+from fairway.runtime.metrics.claim_tally import ClaimTally
 from fairway.runtime.metrics.label_values import NONE, SettingsNames
 from fairway.wire import jobs as wire
-from fairway.wire.preemption.claims import Cause
 from fairway.wire.reasons import Code
 
 # A message that ends a stage, the state that the job was in meanwhile, and the stage.
@@ -26,8 +26,6 @@ _STAGES: tuple[tuple[type[Any], State, str], ...] = (
     (wire.Cancelled, State.RUNNING, "run"),
 )
 STAGES = ("admit", *dict.fromkeys(stage for _, _, stage in _STAGES), "remove")
-# How a claim ends with a place for its job; how it ends without one, its reason says.
-USED = "Used"
 _ENDS = (wire.Succeeded, wire.Failed, wire.Lost, wire.Evicted, wire.Cancelled)
 Tell = Callable[[Any, Job | None, Heard[Any], Step], None]
 
@@ -41,13 +39,7 @@ class JobTally:
         self.waits = Timings(OF_JOBS)
         self.ended = Counts()
         self.attempts = Counts()
-        self.evictions = Counts()
-        self.claims = Counts()
-        # There before the first one, so that an increase to it is seen.
-        for right in Cause:
-            self.evictions.add((right.value,), 0)
-        for end in (USED, Code.CLAIM_EXPIRED.value):
-            self.claims.add((end,), 0)
+        self.claims = ClaimTally()
         of_stage = {(kind, state): self.stages.of((stage,)) for kind, state, stage in _STAGES}
         self._of_stage = {kind: (state, durations) for (kind, state), durations in of_stage.items()}
         self._special: dict[type[Any], Tell] = {
@@ -57,8 +49,6 @@ class JobTally:
             wire.Rejected: self._ends,
             **dict.fromkeys(_ENDS, self._ends),
             wire.Evicted: self._evicted,
-            wire.Reserved: self._reserved,
-            wire.Unclaimed: self._unclaimed,
         }
 
     def committed(self, step: Step, before: Job | None, heard: Heard[Any]) -> None:
@@ -70,6 +60,8 @@ class JobTally:
                 stage[1].observe(_seconds(message.at - before.since))
             if (tell := self._special.get(kind)) is not None:
                 tell(message, before, heard, step)
+        if before is not None and (claim := before.open_claim) is not None:
+            self.claims.committed(step, before, claim)
 
     def _admitted(self, message: wire.Admitted, before: Job | None, heard: Heard[Any], step: Step) -> None:
         if before is None and heard.stored_at:
@@ -93,15 +85,8 @@ class JobTally:
             self.ended.add((self._names.queue(job.queue), job.state.value, _why(message)))
 
     def _evicted(self, message: wire.Evicted, before: Job | None, heard: Heard[Any], step: Step) -> None:
-        self.evictions.add((message.right.value,))
+        self.claims.evicted(message)
         self._ends(message, before, heard, step)
-
-    def _reserved(self, message: wire.Reserved, before: Job | None, heard: Heard[Any], step: Step) -> None:
-        if before is not None and before.open_claim is not None:
-            self.claims.add((USED,))
-
-    def _unclaimed(self, message: wire.Unclaimed, before: Job | None, heard: Heard[Any], step: Step) -> None:
-        self.claims.add((message.why.code.value,))
 
     def samples(self) -> Iterator[Sample]:
         """Queues and clusters that the settings have no more are forgotten."""
@@ -116,8 +101,7 @@ class JobTally:
         yield from self.waits.samples("fairway_job_wait_seconds")
         yield from self.ended.samples("fairway_jobs_ended_total")
         yield from self.attempts.samples("fairway_attempts_ended_total")
-        yield from self.evictions.samples("fairway_evictions_total")
-        yield from self.claims.samples("fairway_claims_ended_total")
+        yield from self.claims.samples()
 
 
 def _seconds(ms: int) -> float:
