@@ -22,7 +22,8 @@ def demo(
     scenario: Annotated[Path, typer.Option(help="another scenario", show_default=False)] = SCENARIO,
 ) -> None:
     """Play a scenario on an embedded fleet of three clusters: every job kind, a gang that waits for whole nodes, quota,
-    priority, queues, a job that moves, a refusal, a cancellation. About 30 seconds; leaves nothing behind.
+    priority, queues, a min that is got back, a preemption, a job that moves, a refusal, a cancellation. About 30
+    seconds; leaves nothing behind.
 
     Ends with 0 only if every job reached the state that the scenario names beforehand.
     """

@@ -77,7 +77,7 @@ async def _on(fleet: EmbeddedFleet, script: Script, record: Record, screen: Scre
         await doors.settle(script.settings)
         screen.doing = ""
         await stage.play()
-        told = await answered(script.scenario, stage, doors)
+        told = await answered(script.scenario, stage, doors, bus)
         screen.say("ending the services, and deciding again what they decided")
         return ending(script.scenario, stage, told, await decided_again(fleet, bus))
     finally:

@@ -37,13 +37,16 @@ class Role(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Act(Struct, frozen=True, forbid_unknown_fields=True):
-    """`after` is the act all of whose jobs must have ended before this one begins."""
+    """`after` is the act all of whose jobs must have ended before this one begins. What is told at the end is how the
+    job that `claims` got its room, and why the one that was `evicted` for it had to go; empty: nothing."""
 
     name: str
     title: str
     jobs: tuple[Role, ...]
     record: tuple[Mark, ...] = ()
     after: str = ""
+    claims: str = ""
+    evicted: str = ""
 
 
 class Scenario(Struct, frozen=True, forbid_unknown_fields=True):

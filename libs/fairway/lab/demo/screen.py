@@ -32,7 +32,8 @@ _SIGNS = {
     State.QUEUED: ("…", "waits", "yellow"),
 }
 _ON_ITS_WAY = ("→", "starts", "cyan")
-_TOLD = ("submitted", "rejected", "blocked", "running", "evicted", "succeeded", "failed", "lost", "cancelled")
+_CLAIMS = ("claimed", "nominated", "unclaimed", "evicted")
+_TOLD = ("submitted", "rejected", "blocked", "running", *_CLAIMS, "succeeded", "failed", "lost", "cancelled")
 
 
 class Screen:
@@ -82,6 +83,7 @@ class Screen:
         where = getattr(message, "cluster", "")
         parts = ["waits again" if returned else message.verb, *([f"in {where}"] if where else [])]
         parts += [f"({why.code.value})"] if why else []
+        parts += [f"({', '.join(one.value for one in message.causes)})"] if isinstance(message, wire.Claimed) else []
         parts += [f"attempt {message.attempt}"] if message.attempt > 1 else []
         self._print(f"{name:<34} {' '.join(parts)}")
 

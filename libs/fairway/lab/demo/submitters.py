@@ -73,6 +73,10 @@ class Submitters:
         """HTTP, as the tenant of this namespace reaches it."""
         return Api(self._fleet.http, Credential(self._fleet.token_of(namespace), f"the token of {namespace}"))
 
+    async def ask(self, job: str, question: str) -> Any:
+        """What the administrator is answered when he asks `why` or `story` of a job. Raises Failure."""
+        return await asyncio.to_thread(lambda: self.api.get(f"/v1/jobs/{self.api.find(job)}/{question}"))
+
     async def close(self) -> None:
         for hub in self._tenants.values():
             await hub.close()

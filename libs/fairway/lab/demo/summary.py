@@ -1,16 +1,17 @@
-"""What is told when the demo is over: every job in a table, every act with its proof, one why, one story."""
-
-import asyncio
+"""What is told when the demo is over: every job in a table, every act with its proof, one why, one story, and who
+had to make room."""
 
 import msgspec
 from rich.text import Text
 
+from fairway.adapters.nats.bus import NatsBus
 from fairway.client.failure import Failure
 from fairway.client.terminal import render_story, render_table, render_why
 from fairway.domain.job import Job
 from fairway.explain.story import Story, Why, why
 from fairway.explain.wording import span
 from fairway.lab.demo.checks import DemoResult, Stage, in_words
+from fairway.lab.demo.evictions import explained
 from fairway.lab.demo.scenario import Scenario
 from fairway.lab.demo.submitters import Submitters
 from fairway.lab.fleet.decided_again import summaries
@@ -20,14 +21,17 @@ _BY = {"hub": "hub API", "cli": "fairway submit", "http": "HTTP", "bus": "the bu
 _COLUMNS = ("JOB", "KIND", "SENT BY", "PROMISED", "BECAME", "CLUSTER", "ATTEMPT", "WAITED")
 
 
-async def answered(scenario: Scenario, stage: Stage, doors: Submitters) -> Text:
+async def answered(scenario: Scenario, stage: Stage, doors: Submitters, bus: NatsBus) -> Text:
     """What the fleet says of what it did."""
     text = Text()
     for job, answer in stage.answers.items():
         _title(text, f"fairway why {job}, asked while it waited")
         text.append_text(render_why(msgspec.convert(answer, Why)))
     _title(text, f"fairway story {scenario.story}")
-    text.append_text(await _story(stage, doors, scenario.story))
+    text.append_text(await _story(doors, scenario.story))
+    for title, told in await explained(scenario, doors, bus):
+        _title(text, title)
+        text.append_text(told)
     return text
 
 
@@ -87,12 +91,11 @@ def _waited(job: Job) -> str:
     return span(running - job.submitted_at) if running else "-"
 
 
-async def _story(stage: Stage, doors: Submitters, name: str) -> Text:
+async def _story(doors: Submitters, name: str) -> Text:
     try:
-        answer = await asyncio.to_thread(lambda: doors.api.get(f"/v1/jobs/{doors.api.find(name)}/story"))
+        return render_story(msgspec.convert(await doors.ask(name, "story"), Story))
     except Failure as failure:
         return Text(f"{failure}\n", "red")
-    return render_story(msgspec.convert(answer, Story))
 
 
 def _title(text: Text, title: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import typer
+from rich.text import Text
 
 from fairway.client.terminal import console, json_text, render_table
 from fairway.explain.wording import moment
@@ -17,7 +18,11 @@ def show(found: Sequence[Eviction], output: str) -> None:
     elif not found:
         typer.echo("no evictions are kept of that")
     else:
-        console().print(render_table(_COLUMNS, [row(one) for one in found]), end="")
+        console().print(rendered(found), end="")
+
+
+def rendered(found: Sequence[Eviction]) -> Text:
+    return render_table(_COLUMNS, [row(one) for one in found])
 
 
 def row(one: Eviction) -> tuple[object, ...]:
