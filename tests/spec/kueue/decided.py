@@ -95,11 +95,12 @@ def _running(name: str, at: int, case: Case) -> Life:
 
 
 def _leaves(life: Life) -> Life:
-    """Evicted for another one, and its pods are still there."""
+    """Evicted for another one a minute ago, and its pods are still there."""
     why = Reason(Code.RECLAIMED, "its room is for another one")
     where = life.now.cluster
     leaf = life.now.leaf
-    life.then(wire.Evicted, cluster=where, why=why, claim="claim-1", right=Cause.RECLAIM)
+    since = NOW - 60 * S - life.at
+    life.then(wire.Evicted, after=since, cluster=where, why=why, claim="claim-1", right=Cause.RECLAIM)
     life.then(wire.Recall, cluster=where, why=why)
     return life.then(wire.Queue, attempt=2, queue=leaf[-1], leaf=leaf, enqueued_at=life.at, why=why)
 

@@ -21,6 +21,8 @@ CLUSTERS = (
     "There are no flavors: other nodes are another cluster, and a job goes as a whole where the least have to leave."
 )
 
+NO_QUEUE_USAGE = "What a Queue has used orders nobody: within a leaf those of the lowest priority go."
+
 
 class Difference(NamedTuple):
     victims: str
@@ -65,4 +67,5 @@ DIFFERENCES = {
     "preempt one from each CQ borrowing": Difference("a1 a2", COUNTED_BEFORE),
     "respect lending limits": Difference("", AS_A_WHOLE),
     "reclaim in complex hierarchy": Difference("", AS_A_WHOLE),
+    "workloads with higher LQ usage first": Difference("low_lq_usage", NO_QUEUE_USAGE),
 }

@@ -2,11 +2,12 @@
 
 import pytest
 
-from tests.spec.kueue import deep, fair, hierarchical, shared, standalone
+from tests.spec.kueue import deep, fair, hierarchical, ordering, shared, standalone
 from tests.spec.kueue.decided import Case, decided
 from tests.spec.kueue.differences import DIFFERENCES, Difference
 
-CASES = {**standalone.CASES, **shared.CASES, **fair.CASES, **deep.CASES, **hierarchical.CASES}
+_TABLES = (standalone, shared, fair, deep, hierarchical, ordering)
+CASES: dict[str, Case] = {name: case for table in _TABLES for name, case in table.CASES.items()}
 SAME = {name: case for name, case in CASES.items() if name not in DIFFERENCES}
 FLEETS = pytest.mark.parametrize("spacious", [True, False], ids=["quota is short", "room is short, too"])
 
