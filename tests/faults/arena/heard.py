@@ -1,6 +1,6 @@
 """What the record has said of jobs and attempts so far."""
 
-from fairway.audit.attempts import ends
+from fairway.domain.job import ends
 from fairway.wire import jobs as wire
 from tests.faults.arena.members import Attempt
 

@@ -6,9 +6,10 @@ from itertools import pairwise
 import msgspec
 from msgspec import Struct, structs
 
-from fairway.audit.attempts import Spoken, ends
+from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker, Grace
 from fairway.audit.evictions.claims import EvictionFigures
+from fairway.domain.job import ends
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.resources import Resources
 from fairway.lab.fleet.decided_again import differing, hardly_known

@@ -101,4 +101,4 @@ async def test_a_fleet_goes_back_when_no_claim_is_open_and_makes_its_working_set
 
     verdict = await under_load(tmp_path / "fleet", go_back, replace(BORROWED, decided_again=False))
     assert verdict.wrong == ()
-    assert verdict.evictions.claims == {"used": 2}
+    assert verdict.evictions.claims.keys() == {"used"}

