@@ -68,9 +68,9 @@ bench: kubernetes ## measure everything, one table of goals at the end (long; QU
 	@$(BIN)/fairway bench all $(if $(QUICK),--quick)
 
 SEED ?= $(shell date +%s)
-simulate: install ## run fleets on a virtual clock, half of them with a hub, half with idle resources, on all cores until stopped (SEED=N: from this seed)
+simulate: install ## run fleets on a virtual clock, half of them with a hub, half with idle resources, half with evictions, on all cores until stopped (SEED=N: from this seed)
 	@echo "seeds from $(SEED)"
-	@$(BIN)/fairway simulate --runs 0 --seed $(SEED) --profile all --hub-too --idle-too --hours 1 --jobs 60
+	@$(BIN)/fairway simulate --runs 0 --seed $(SEED) --profile all --hub-too --idle-too --evictions-too --hours 1 --jobs 60
 
 clean: ## remove the environment and everything that was built or cached
 	@rm -rf $(VENV) .fairway .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

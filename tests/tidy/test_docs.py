@@ -2,6 +2,7 @@
 docs/joining-clusters.md tells a reader to type is there."""
 
 import re
+from collections import Counter
 
 from typer.main import get_command
 
@@ -16,11 +17,15 @@ from fairway.runtime.metrics.families import BY_NAME, LIBRARY_FAMILIES
 from fairway.runtime.views.settings import Catalog
 from fairway.wire.reasons import Code
 from fairway.workloads.reading.parse import parse_documents
+from fairway.workloads.settings.field_effects import unknown_fields, without_effect
+from fairway.workloads.settings.priority_classes import read_priority_class
 from fairway.workloads.settings.quota_trees import read_quota_tree
 from tests.tidy.source import ROOT, sources
 
 PAGE = (ROOT / "docs/operations.md").read_text()
 JOINING = (ROOT / "docs/joining-clusters.md").read_text()
+QUOTAS = (ROOT / "docs/quota-and-queues.md").read_text()
+_MANIFESTS = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def test_every_setting_is_documented_and_every_documented_one_is_read() -> None:
@@ -66,7 +71,7 @@ def test_every_exit_code_is_documented() -> None:
 
 
 def test_the_page_of_quotas_has_every_attribute_with_its_default_and_an_example_that_is_read() -> None:
-    page = (ROOT / "docs/quota-and-queues.md").read_text()
+    page = QUOTAS
     rows = dict(re.findall(r"^\| `([\w./-]+)`[^|]*\|[^|]*\| `([^`]*)` \|", page, re.MULTILINE))
     defaults = {
         node_terms.RECLAIM_AFTER: FLEET.reclaim_after,
@@ -75,8 +80,7 @@ def test_the_page_of_quotas_has_every_attribute_with_its_default_and_an_example_
         node_terms.MAX_GRACE: node_terms.GRACE_MS,
     }
     assert {name: node_terms.duration(rows.pop(name)) for name in defaults} == defaults
-    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    tree = read_quota_tree(parse_documents(example.encode())[0])
+    tree = read_quota_tree(parse_documents(_MANIFESTS.findall(page)[0].encode())[0])
     assert rows == {
         node_terms.MAX_EVICTIONS: str(FLEET.max_evictions),
         node_terms.PREEMPT_POLICY: node_terms.PREEMPT_POLICIES[0],
@@ -85,6 +89,18 @@ def test_the_page_of_quotas_has_every_attribute_with_its_default_and_an_example_
         node_terms.WEIGHT: str(node_terms.weight(tree)),
     }
     assert [node_terms.withheld(node) for node in tree.children] == [{"nvidia.com/gpu": 2}, {}]
+
+
+def test_every_manifest_on_the_page_of_quotas_is_taken_and_nothing_in_it_is_in_vain() -> None:
+    """The example and the trees of three organisations, with their PriorityClasses."""
+    readers = {"ElasticQuotaTree": read_quota_tree, "PriorityClass": read_priority_class}
+    taken = Counter[str]()
+    for block in _MANIFESTS.findall(QUOTAS):
+        for manifest in parse_documents(block.encode()):
+            readers[manifest["kind"]](manifest)
+            assert (unknown_fields(manifest), without_effect(manifest)) == ((), ()), manifest
+            taken[manifest["kind"]] += 1
+    assert taken == {"ElasticQuotaTree": 4, "PriorityClass": 3}
 
 
 def test_joining_names_no_setting_that_is_not_documented_and_no_file_that_is_not_there() -> None:
