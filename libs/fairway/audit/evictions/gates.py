@@ -1,18 +1,17 @@
 """What a job has to leave alone when it is let go: quota that open claims keep for others, what nodes do not lend, and,
 for one that is never evicted, what is beyond their min."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from fairway.audit.attempts import Spoken, Violation
 from fairway.audit.evictions.claims import Claims
 from fairway.audit.evictions.history import ActiveHistory, Moment, Spans, TreeHistory, UsageHistory
-from fairway.audit.evictions.victims import terms_of
-from fairway.domain.preemption.levels import GUARANTEED, SPARE, guarantors
-from fairway.domain.preemption.precedence import Party, by_priority
+from fairway.audit.evictions.levels import guarantors
+from fairway.audit.evictions.relation import counted, rank_of
+from fairway.domain.preemption.levels import GUARANTEED, SPARE
 from fairway.domain.quota.charge import path_nodes, quota_key
-from fairway.domain.quota.lending import kept_back
 from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
 from fairway.domain.resources import Resources, show
 from fairway.wire import jobs as wire
@@ -85,50 +84,34 @@ class Gates:
     def _passes(self, tree: QuotaNode | None, message: wire.Dequeued, now: Moment, kept: Sequence[KeptQuota]) -> str:
         """The node whose max is passed with what claims keep and nodes do not lend; empty when there is none."""
         path = path_nodes(tree, message.path)
-        charge = {name: amount for name, amount in message.charge.items() if amount}
-        used = {
-            quota_key(node, name): self._usage.used(node, name, now.place)
-            - charge.get(name, 0) * (node in message.path)
-            for node in (one.path for one in _below(path[:1]))
-            for name in charge
-        }
-        claimed = {
-            quota_key(node, name): sum(one.at(node, name) for one in kept)
-            for node in {node for one in kept for node in one.path}
-            for name in charge
-        }
-        withheld = kept_back(path, used, charge, claimed)
-        for node in path:
-            for name, amount in charge.items():
-                key = quota_key(node.path, name)
-                more = withheld.get(key, 0) + claimed.get(key, 0)
-                total = used[key] + amount + more
-                if more and total > node.max.get(name, total):
+        for name in (name for name, amount in message.charge.items() if amount):
+            taken = self._taken(name, now, kept)
+            for node in path:
+                total = counted(node, name, taken)
+                used = self._usage.used(node.path, name, now.place)
+                if total > max(used, node.max.get(name, total)):
                     return (
-                        f"quota {node.path} uses {show(name, used[key] + amount)} {name} of at most "
-                        f"{show(name, node.max[name])}, and {show(name, more)} are kept there"
+                        f"quota {node.path} uses {show(name, used)} {name} of at most {show(name, node.max[name])}, "
+                        f"and {show(name, total - used)} are kept there"
                     )
         return ""
+
+    def _taken(self, name: str, now: Moment, kept: Sequence[KeptQuota]) -> Callable[[str], int]:
+        """What is used of a resource at a node, with what claims keep there."""
+        return lambda node: self._usage.used(node, name, now.place) + sum(one.at(node, name) for one in kept)
 
     def _precedes(self, job: str, other: str, now: Moment, known: Sequence[QuotaNode | None]) -> bool:
         """Whether it may have looked as if the job came before the other one."""
         for tree in known:
             high = SPARE
             low = GUARANTEED
-            jobs = None
             for there in self._active.about(now):
                 if job not in there or other not in there:
                     continue
                 found = guarantors(tree, there.values())
                 high = max(high, GUARANTEED if job in found else SPARE)
                 low = min(low, GUARANTEED if other in found else SPARE)
-                jobs = (there[job], there[other])
-                mine, theirs = (
-                    Party((), terms.domain if terms.by_priority else None, one.priority, level)
-                    for one, level in zip(jobs, (high, low), strict=True)
-                    for terms in (terms_of(tree, one.leaf),)
-                )
-                if by_priority(mine, theirs):
+                if rank_of(tree, there[job], high).over(rank_of(tree, there[other], low)):
                     return True
         return False
 
@@ -158,9 +141,3 @@ def _more_than_min(node: QuotaNode, charge: Resources, there: Sequence[Resources
                 f"of {show(name, least)}"
             )
     return ""
-
-
-def _below(nodes: Sequence[QuotaNode]) -> Iterator[QuotaNode]:
-    for node in nodes:
-        yield node
-        yield from _below(node.children)

@@ -11,9 +11,9 @@ from msgspec import Struct
 from fairway.audit.attempts import Spoken, Violation
 from fairway.audit.evictions.claims import AuditedClaim
 from fairway.audit.evictions.history import Active, ActiveHistory, Moment, TreeHistory, UsageHistory
-from fairway.audit.evictions.victims import terms_of
-from fairway.domain.preemption.levels import GUARANTEED, SPARE, ActiveJob, guarantors
-from fairway.domain.preemption.precedence import Party, by_priority, lenders
+from fairway.audit.evictions.levels import guarantors
+from fairway.audit.evictions.relation import giving_back, rank_of
+from fairway.domain.preemption.levels import GUARANTEED, SPARE, ActiveJob
 from fairway.domain.quota.tree import QuotaNode, leaf_named
 from fairway.domain.resources import Resources
 from fairway.wire import jobs as wire
@@ -87,9 +87,9 @@ class Precedence:
             return f"it was evicted for {claim.said.job}, which was not active"
         who = f"it was evicted by {message.right} for {claim.said.job}"
         if message.right is Cause.PREEMPTION:
-            own = _party(tree, mine.job, mine.high)
-            theirs = _party(tree, other.job, other.low) if other.job is not None else own
-            if other.job is not None and not by_priority(own, theirs):
+            own = rank_of(tree, mine.job, mine.high)
+            theirs = rank_of(tree, other.job, other.low) if other.job is not None else own
+            if other.job is not None and not own.over(theirs):
                 return f"{who}: level {own.level}, priority {own.priority} over {theirs.level}, {theirs.priority}"
             return None
         if mine.high <= other.low:
@@ -101,7 +101,7 @@ class Precedence:
         borrowed on the other side."""
         assert mine.job is not None and tree is not None, "a level above the lowest comes from a tree"
         own = [node.path for node in leaf_named(tree, mine.job.leaf) or ()]
-        sides = lenders(own, victim.path)
+        sides = giving_back(own, victim.path)
         if not sides:
             return "it was evicted by Reclaim for a job of its own leaf"
         mins = {node.path: node.min for node in _nodes(tree)}
@@ -130,13 +130,6 @@ def _look(tree: QuotaNode | None, there: Active, seen: dict[str, _Seen]) -> None
     found = guarantors(tree, there.values())
     for name, one in seen.items():
         one.see(there.get(name), found.get(name))
-
-
-def _party(tree: QuotaNode | None, job: ActiveJob, level: int) -> Party:
-    terms = terms_of(tree, job.leaf)
-    path = leaf_named(tree, job.leaf) if tree is not None else None
-    domain = terms.domain if terms.by_priority else None
-    return Party(tuple(node.path for node in path or ()), domain, job.priority, level)
 
 
 def _nodes(tree: QuotaNode) -> Iterator[QuotaNode]:

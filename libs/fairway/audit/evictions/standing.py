@@ -1,7 +1,6 @@
 """How one job stands towards others, by what the record says of it: whether it is active, with what, and in which leaf.
 
-It is the auditor's own idea of it; the levels that follow from it are made by the one definition that there is
-(`domain.preemption.levels`).
+It is the auditor's own idea of it, and so are the levels that follow from it (`levels.py`).
 """
 
 from msgspec import Struct, field

@@ -6,7 +6,6 @@ evictor to victim the level never grows, and where it stays the priority falls (
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
-from itertools import islice
 
 from msgspec import Struct
 
@@ -76,29 +75,3 @@ def own_share(node: QuotaNode) -> Resources:
 
 def in_order(several: Iterable[Iterable[ActiveJob]]) -> Iterator[ActiveJob]:
     return merge(*several, key=lambda job: job.place)
-
-
-def guarantors(tree: QuotaNode | None, jobs: Iterable[ActiveJob]) -> dict[str, str]:
-    """The path of the node in whose share each guaranteed job is, by the job's id: first of its leaf, then of the nodes
-    above it, the nearest first."""
-    by_leaf: dict[str, list[ActiveJob]] = {}
-    for job in jobs:
-        by_leaf.setdefault(job.leaf, []).append(job)
-    found: dict[str, str] = {}
-    if tree is not None:
-        _below(tree, by_leaf, found)
-    return found
-
-
-def _below(node: QuotaNode, by_leaf: Mapping[str, list[ActiveJob]], found: dict[str, str]) -> tuple[ActiveJob, ...]:
-    """Who is left to the nodes above, in order."""
-    if node.children:
-        ordered = in_order([_below(child, by_leaf, found) for child in node.children])
-    else:
-        ordered = iter(sorted(by_leaf.get(node.path, ()), key=lambda job: job.place))
-    share = own_share(node)
-    if not share:
-        return tuple(islice(ordered, MOST_LEFT))
-    passed = within(share, ordered)
-    found.update(dict.fromkeys(passed.taken, node.path))
-    return passed.left

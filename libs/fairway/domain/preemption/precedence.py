@@ -1,19 +1,20 @@
-"""Who may evict whom: the one relation by which victims are chosen, looked at again and judged. Pure.
+"""Who may evict whom: by priority, or because a node gives back what it has borrowed. Pure.
 
 From evictor to victim the level never grows, and between jobs of one level the priority falls. Levels and priorities do
-not depend on who runs, so nobody evicts whom he was evicted by, over however many others.
+not depend on who runs, so nobody evicts whom he was evicted by, over however many others. The queue names by this whom
+a claim may have; the scheduler chooses among them, as long as their nodes are over their min; the auditor has a
+relation of his own (`audit/evictions/relation.py`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 
 class Party(Struct, frozen=True):
-    """What counts of a job: the paths of the nodes from the root to its leaf, the `domain` in which priorities are
-    compared (None: it takes no part in that), its priority and its level."""
+    """What counts of a job: the `domain` in which priorities are compared (None: it takes no part in that), its
+    priority and its level."""
 
-    leaf: tuple[str, ...]
     domain: str | None
     priority: int
     level: int
@@ -28,17 +29,11 @@ def by_priority(one: Party, victim: Party) -> bool:
 
 def lenders(one: Sequence[str], victim: Sequence[str]) -> tuple[str, ...]:
     """The nodes that would give back what a job of the path `one` gets of a victim's: the victim's leaf, and those
-    above it below the first node that both have; none for jobs of one leaf."""
+    above it below the first node that both have; none for jobs of one leaf. Each has to be over its min before the
+    victim goes, in a resource that is asked back."""
     common = 0
     for mine, other in zip(one, victim, strict=False):
         if mine != other:
             break
         common += 1
     return tuple(reversed(victim[common:]))
-
-
-def by_reclaim(one: Party, victim: Party, over: Callable[[str], bool]) -> bool:
-    """For one that is within its guarantor's min with what it asks for (`claims.within_min`). `over` says whether a
-    node is over its min before the victim goes, in a resource that is asked back."""
-    nodes = lenders(one.leaf, victim.leaf)
-    return bool(nodes) and one.level > victim.level and all(over(node) for node in nodes)

@@ -62,7 +62,7 @@ def party(active: ActiveJobs, one: Active, path: Sequence[QuotaNode]) -> Party:
     """How an active job stands towards others, on the nodes that its leaf has now."""
     terms = preemption_terms(tuple(path))
     domain = terms.domain if terms.by_priority else None
-    return Party(tuple(node.path for node in path), domain, one.job.priority, active.levels.level(one.job.id))
+    return Party(domain, one.job.priority, active.levels.level(one.job.id))
 
 
 class CountedUsage:

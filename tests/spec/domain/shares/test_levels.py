@@ -1,9 +1,13 @@
-"""Which jobs are within a guaranteed share."""
+"""Which jobs are within a guaranteed share: as the queue keeps it, and as the auditor works it out."""
+
+from collections.abc import Callable, Iterable
 
 import pytest
 
-from fairway.domain.preemption.levels import MOST_LEFT, ActiveJob, guarantors
+from fairway.audit.evictions.levels import guarantors as audited
+from fairway.domain.preemption.levels import MOST_LEFT, ActiveJob
 from fairway.domain.quota.tree import QuotaNode
+from fairway.queue.preemption.kept_levels import KeptLevels
 from tests.spec.builders.lives import GPU
 
 A = QuotaNode("a", "root/org/a", {GPU: 8})
@@ -38,12 +42,31 @@ CASES = {
 }
 
 
+Guarantors = Callable[[QuotaNode | None, Iterable[ActiveJob]], dict[str, str]]
+
+
+def kept(tree: QuotaNode | None, jobs: Iterable[ActiveJob]) -> dict[str, str]:
+    levels = KeptLevels()
+    levels.under(tree)
+    known = list(jobs)
+    for job in known:
+        levels.add(job, [job.leaf.rsplit("/", up)[0] for up in range(job.leaf.count("/") + 1)])
+    nodes = {job.id: levels.guarantor(job.id) for job in known}
+    return {name: node.path for name, node in nodes.items() if node is not None}
+
+
+@pytest.fixture(params=[kept, audited], ids=["kept", "audited"])
+def guarantors(request: pytest.FixtureRequest) -> Guarantors:
+    found: Guarantors = request.param
+    return found
+
+
 @pytest.mark.parametrize(("jobs", "wanted"), CASES.values(), ids=list(CASES))
-def test_who_is_guaranteed_by_which_node(jobs: list[ActiveJob], wanted: dict[str, str]) -> None:
+def test_who_is_guaranteed_by_which_node(guarantors: Guarantors, jobs: list[ActiveJob], wanted: dict[str, str]) -> None:
     assert guarantors(ROOT, jobs) == wanted
 
 
-def test_a_min_of_thousands_is_given_to_as_many_jobs() -> None:
+def test_a_min_of_thousands_is_given_to_as_many_jobs(guarantors: Guarantors) -> None:
     leaf = QuotaNode("a", "root/a", {GPU: 5_000})
     tree = QuotaNode("root", "root", {GPU: 9_000}, children=(leaf,))
     jobs = [ActiveJob(f"j{number:04d}", leaf.path, 0, number, {GPU: 1}) for number in range(6_000)]
@@ -51,10 +74,12 @@ def test_a_min_of_thousands_is_given_to_as_many_jobs() -> None:
 
 
 @pytest.mark.parametrize(("others", "wanted"), [(MOST_LEFT - 1, {"last"}), (MOST_LEFT, set())])
-def test_no_more_than_so_many_are_looked_at_that_do_not_fit(others: int, wanted: set[str]) -> None:
+def test_no_more_than_so_many_are_looked_at_that_do_not_fit(
+    guarantors: Guarantors, others: int, wanted: set[str]
+) -> None:
     large = [job(f"large-{number}", 99) for number in range(others)]
     assert set(guarantors(ROOT, [*large, job("last", 1, at=1)])) == wanted
 
 
-def test_without_a_tree_nobody_is() -> None:
+def test_without_a_tree_nobody_is(guarantors: Guarantors) -> None:
     assert guarantors(None, [job("x", 1)]) == {}

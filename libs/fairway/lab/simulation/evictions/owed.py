@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
+from fairway.audit.evictions.levels import guarantors
+from fairway.audit.evictions.relation import counted
 from fairway.domain import decision
 from fairway.domain.job import STARTED, Job, State
 from fairway.domain.preemption.claim import hold_key
-from fairway.domain.preemption.levels import ActiveJob, guarantors
+from fairway.domain.preemption.levels import ActiveJob
 from fairway.domain.quota.charge import quota_key, request
-from fairway.domain.quota.lending import kept_back
 from fairway.domain.quota.node_terms import preemption_terms
 from fairway.domain.quota.tree import QuotaNode, leaf_named
 from fairway.domain.resources import Resources
@@ -84,14 +85,15 @@ def _waits(job: Job) -> bool:
 
 def _gets_back(path: tuple[QuotaNode, ...], guarantor: str, usage: Mapping[str, int], asks: Resources) -> bool:
     """Its guarantor stays within its min with it, and no max, nor what others keep back, is in the way."""
-    kept = kept_back(path, usage, asks)
-    for node in path:
-        for name, amount in asks.items():
-            key = quota_key(node.path, name)
-            used = usage.get(key, 0) + amount
-            if node.path == guarantor and used > node.min.get(name, used):
+    own = {node.path for node in path}
+    paths = [node.path for node in _nodes(path[0])]
+    for name, amount in asks.items():
+        used = {one: usage.get(quota_key(one, name), 0) + amount * (one in own) for one in paths}
+        for node in path:
+            if node.path == guarantor and used[node.path] > node.min.get(name, used[node.path]):
                 return False
-            if used + kept.get(key, 0) > node.max.get(name, used + kept.get(key, 0)):
+            total = counted(node, name, used.__getitem__)
+            if total > node.max.get(name, total):
                 return False
     return True
 
