@@ -30,6 +30,15 @@ def test_every_decision_is_the_same_again(seed: int, profile: str, hub: bool) ->
     assert min(again.values()) > 0
 
 
+def test_so_it_is_where_jobs_evict_others() -> None:
+    outcome = simulate(RunPlan(2, hours=0.05, profile="rough", jobs=24, replay=True, evictions=True))
+    assert outcome.drawn.keys() >= {"claim_used", "claim_NoVictims", "evicted_Reclaim", "evicted_Preemption"}
+    assert [one for one in outcome.violations if one.rule == "replay"] == []
+    again = dict(outcome.decided_again)
+    assert again["queue"] > again["admission"] > 0
+    assert min(again["global-scheduler"], again["reserver"], again["propagator"]) > 0
+
+
 def says_nothing(made: Decision) -> Decision:
     return structs.replace(made, steps=())
 

@@ -13,7 +13,7 @@ from fairway.wire.envelope import Actor
 from fairway.wire.policy import Placement
 from fairway.wire.reasons import Reason
 from fairway.wire.spec import Companion, RemovedManifest, Template
-from fairway.workloads.plain_env import plain_env
+from fairway.workloads.job_warnings import job_warnings
 
 Told = tuple[str, tuple[str, ...]]
 
@@ -45,7 +45,7 @@ def _submitted(job: Job, message: wire.Submitted) -> Told:
     client = f" as {message.client}" if message.client else ""
     more = f", with {wording.many(len(message.policies), 'object')} beside it" if message.policies else ""
     size = f"a manifest of {len(bytes(message.manifest))} bytes"
-    return f"Submitted {by}{client}: {size}{more}.", plain_env(bytes(message.manifest))
+    return f"Submitted {by}{client}: {size}{more}.", job_warnings(bytes(message.manifest))
 
 
 def _admitted(job: Job, message: wire.Admitted) -> Told:
@@ -177,7 +177,7 @@ def _over(job: Job, message: wire.Failed | wire.Lost) -> Told:
 
 def _revise(job: Job, message: wire.Revise) -> Told:
     size = f"a manifest of {len(bytes(message.manifest))} bytes"
-    return f"Another manifest came{_by(message.who)}: {size}.", plain_env(bytes(message.manifest))
+    return f"Another manifest came{_by(message.who)}: {size}.", job_warnings(bytes(message.manifest))
 
 
 def _manifests_removed(job: Job, message: wire.ManifestsRemoved) -> Told:

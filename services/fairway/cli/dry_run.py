@@ -15,8 +15,8 @@ from fairway.gateway.http.answers import pod_sets
 from fairway.wire.policy import Policy
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.hub.objects import CLASS, SETTINGS, TREE
+from fairway.workloads.job_warnings import job_warnings
 from fairway.workloads.kinds.registry import read
-from fairway.workloads.plain_env import plain_env
 from fairway.workloads.reading.parse import LARGEST_TEXT, with_name
 from fairway.workloads.reading.preemptible import evict_notice_of, evictable_of
 from fairway.workloads.settings.field_effects import unknown_fields, warnings
@@ -105,7 +105,7 @@ def _job(document: Document, rules: _Rules) -> Entry:
         gang_minimum=work.gang_minimum,
         priority_class=work.priority_class,
         policy=policy.title if isinstance(policy, Policy) else "",
-        warnings=plain_env(msgspec.json.encode(manifest)),
+        warnings=job_warnings(msgspec.json.encode(manifest)),
     )
 
 

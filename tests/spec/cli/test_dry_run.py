@@ -179,6 +179,12 @@ def test_a_secret_that_is_written_out_is_a_warning() -> None:
     assert "hunter2" not in dry_run("-f", "-", given=given).stdout
 
 
+def test_what_kueue_would_act_on_and_nobody_here_does_is_a_warning() -> None:
+    given = JOB.replace("{name: a}", '{name: a, annotations: {kueue.x-k8s.io/job-min-parallelism: "2"}}')
+    (said,) = entries("-f", "-", given=given)
+    assert said["accepted"] and "min-parallelism'] (a Job starts with as many pods" in said["warnings"][0]
+
+
 def test_a_field_that_nobody_knows_is_refused() -> None:
     (said,) = entries("-f", "-", given=QUEUE.replace("SPEC", "queuePolicey: Block"))
     assert (said["accepted"], said["reasons"][0]["field"]) == (False, "spec.queuePolicey")

@@ -1,4 +1,4 @@
-"""Of a setting: which of its fields are not known, and which are known and have no effect. Pure.
+"""Of a setting: which of its fields are not known, and which are known and have no effect; of a job the latter. Pure.
 
 Unknown ones are looked for where settings come in and nowhere else: what an earlier version has let in stays in force.
 """

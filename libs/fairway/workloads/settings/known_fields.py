@@ -1,4 +1,5 @@
-"""The fields of each kind of setting, as the products document them: read, known and not acted on, or not known at all.
+"""The fields of each kind of setting, as the products document them: read, known and not acted on, or not known at all;
+and of jobs what is not acted on, though elsewhere a job would be started otherwise for it.
 
 A field that is read may still be refused by its reader. What is not in these tables is a typing error, or of a version
 that nobody here knows: it is refused where settings come in (`field_effects.unknown_fields`), lest it change nothing
@@ -27,6 +28,7 @@ from fairway.domain.quota.node_terms import (
 )
 from fairway.domain.quota.tree import ALLOW_NAMESPACES
 from fairway.domain.tenancy.submission_limits import MAX_BYTES, MAX_PENDING, MAX_RATE
+from fairway.workloads.kinds.batch_job import JOB
 from fairway.workloads.settings import policies, queues, quota_trees, tenant_profiles, volcano_queues
 
 
@@ -192,6 +194,11 @@ _VOLCANO_QUEUE: Fields = {
 
 _PROFILE: Fields = {**_HEAD, "spec": READ}
 
+# Of Kueue, for a Job that may be started with fewer pods; no other kind has it.
+MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
+_ALL_PODS = NotActedOn("a Job starts with as many pods as it asks for, or waits")
+_JOB: Fields = {"metadata": {"annotations": {MIN_PARALLELISM: _ALL_PODS, "*": READ}, "*": READ}, "*": READ}
+
 # By `Kind.group/version`.
 KNOWN: Mapping[str, Fields] = {
     **{
@@ -201,4 +208,5 @@ KNOWN: Mapping[str, Fields] = {
     f"{queues.KIND}.{queues.API_VERSION}": _QUEUE,
     volcano_queues.KIND: _VOLCANO_QUEUE,
     f"{tenant_profiles.KIND}.{tenant_profiles.API_VERSION}": _PROFILE,
+    JOB.key: _JOB,
 }

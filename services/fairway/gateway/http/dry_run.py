@@ -54,9 +54,9 @@ def preview(
     seen: DryRunSubmission,
     tree: QuotaNode | None,
     clusters: Container[str],
-    plain: tuple[str, ...] = (),
+    told: tuple[str, ...] = (),
 ) -> Preview:
-    """`clusters` are those of the fleet; `plain` warns of what is written out in the manifest."""
+    """`clusters` are those of the fleet; `told` are the warnings of the manifest itself."""
     spec = seen.spec
     reasons = seen.reasons
     if spec and tree and not reasons:
@@ -73,7 +73,7 @@ def preview(
         priority=spec.priority,
         policy=spec.policy,
         queue=spec.queue,
-        warnings=(*_warnings(spec, clusters), *plain),
+        warnings=(*_warnings(spec, clusters), *told),
     )
 
 

@@ -42,7 +42,7 @@ from fairway.runtime.cluster_port import Cluster
 from fairway.runtime.ports import Ids, StoreWiped, Unreachable, World
 from fairway.wire import jobs as wire
 from fairway.wire.reasons import Code, Refused
-from fairway.workloads.plain_env import plain_env
+from fairway.workloads.job_warnings import job_warnings
 
 VERSION = "v1"
 
@@ -97,8 +97,8 @@ def _door(world: World, settings: HttpSettings) -> Door:
         message = said.say.message
         assert isinstance(message, wire.Submitted), "that is what a submission says"
         seen = settings.understand(message)
-        plain = plain_env(bytes(message.manifest))
-        return preview(rules.tenancy(said.tenant), seen, rules.tree, rules.members.clusters, plain)
+        told = job_warnings(bytes(message.manifest))
+        return preview(rules.tenancy(said.tenant), seen, rules.tree, rules.members.clusters, told)
 
     reading = Reading(world, settings.ids, settings.limits.body, settings.refused)
     return Door(world, reading, foresee, settings.limiter or Limiter(world, lambda: rules.limits))

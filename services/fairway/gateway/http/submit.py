@@ -30,8 +30,8 @@ from fairway.wire import subjects
 from fairway.wire.reasons import Code, Reason, Refused
 from fairway.workloads.companions.apart import apart
 from fairway.workloads.hub.objects import Key
+from fairway.workloads.job_warnings import job_warnings
 from fairway.workloads.kinds.registry import read
-from fairway.workloads.plain_env import plain_env
 
 # Together less than the 15 s that the command waits for an answer.
 _LISTEN_S = 2.0
@@ -192,7 +192,7 @@ def used_before(job: str) -> problem.Problem:
 async def settled(said: Submission, asked: Asked, word: asyncio.Future[Word] | None) -> Accepted:
     """What is known when the first word was said, or when it was waited for long enough."""
     message = said.say.message
-    warnings = plain_env(bytes(message.manifest)) if isinstance(message, wire.Submitted) else ()
+    warnings = job_warnings(bytes(message.manifest)) if isinstance(message, wire.Submitted) else ()
     plain = Accepted(said.job, said.tenant, asked.client, warnings=warnings)
     if word is None:
         return plain

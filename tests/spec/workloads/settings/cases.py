@@ -163,6 +163,10 @@ BAD_QUEUES = [
         queue({}, annotations={"fairway.io/allow-namespace": "team-a"}),
         "metadata.annotations['fairway.io/allow-namespace']",
     ),
+    (
+        queue({}, annotations={"fairway.io/protect-after": "30m"}),
+        "metadata.annotations['fairway.io/protect-after']",
+    ),
     ({**queue({}), "kind": "Line"}, "kind"),
 ]
 
