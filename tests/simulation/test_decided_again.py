@@ -1,20 +1,21 @@
 """Whatever goes wrong in a simulated fleet, every decision of every stage is the same again; another one is named."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from msgspec import structs
 
 from fairway.adapters.memory.bus import MemoryBus
-from fairway.domain.decision import Decision, Heard
+from fairway.domain.decision import Decision, Heard, Say
 from fairway.lab.simulation.outcome import RunPlan
 from fairway.lab.simulation.run import simulate
 from fairway.operate.replay.decisions import DecisionFilter, replay
 from fairway.operate.replay.report import DecisionReport
 from fairway.replay.stages import STAGES
 from fairway.runtime.ports import Outgoing
+from fairway.wire.preemption.evictions import Evict
 
 
 @pytest.mark.parametrize("hub", [False, True], ids=["without a hub", "with a hub"])
@@ -37,6 +38,36 @@ def test_so_it_is_where_jobs_evict_others() -> None:
     again = dict(outcome.decided_again)
     assert again["queue"] > again["admission"] > 0
     assert min(again["global-scheduler"], again["reserver"], again["propagator"]) > 0
+
+
+def evicts_one_less(made: Decision) -> Decision:
+    return structs.replace(made, steps=tuple(structs.replace(one, events=_one_less(one.events)) for one in made.steps))
+
+
+def _one_less(events: Sequence[Say]) -> tuple[Say, ...]:
+    return tuple(
+        structs.replace(one, message=structs.replace(one.message, victims=one.message.victims[1:]))
+        if isinstance(one.message, Evict)
+        else one
+        for one in events
+    )
+
+
+def test_a_scheduler_that_would_evict_others_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[DecisionReport] = []
+
+    def otherwise(memory: Any, heard: Heard[Any], now: int) -> Decision:
+        return evicts_one_less(STAGES["global-scheduler"].decide(memory, heard, now))
+
+    async def by_another_scheduler(bus: MemoryBus, only: DecisionFilter) -> DecisionReport:
+        found.append(await replay(bus, only, {"global-scheduler": otherwise}))
+        return found[0]
+
+    monkeypatch.setattr("fairway.lab.simulation.run.replay", by_another_scheduler)
+    simulate(RunPlan(2, hours=0.05, profile="rough", jobs=24, replay=True, evictions=True))
+    different = found[0].stages["global-scheduler"].different
+    assert {name for one in different for name in one.fields} == {"relief"}
+    assert all(told[0].startswith("evict ") for one in different for told in one.fields["relief"])
 
 
 def says_nothing(made: Decision) -> Decision:

@@ -15,7 +15,7 @@ from fairway.replay.record import RecordReader
 from fairway.replay.replayed_memory import Astray, ReplayedMemory, RowDiffers
 from fairway.replay.stages import ReplayedStage
 from fairway.runtime.record.found_reader import whole
-from fairway.runtime.views.recorded_entries import made_of
+from fairway.runtime.views.decision_made import made_of
 from fairway.runtime.views.recorder import WHOLE_MS
 from fairway.wire import views
 from fairway.wire.envelope import JobMessage
@@ -176,9 +176,11 @@ class Redecider:
 
 
 def _otherwise(told: views.DecisionMade, made: Decision) -> Fields:
-    """What came of a decision beside its events."""
+    """What came of a decision beside its events. A version before this one did not tell whom it asks to evict."""
     again = made_of(made)
     pairs = {name: (getattr(told, name), getattr(again, name)) for name in views.DecisionMade.__struct_fields__}
+    if not told.relief:
+        del pairs["relief"]
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 

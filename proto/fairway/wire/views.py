@@ -156,7 +156,8 @@ class BatchFound(Struct, frozen=True, array_like=True, gc=False, tag=11):
 
 class DecisionMade(Struct, frozen=True, array_like=True, gc=False):
     """What a decision came to: how many steps, the calls, and in how many milliseconds it is to be made again; in how
-    many milliseconds the service reminds itself, whether the message is `kept`, and how many kept ones are `done`."""
+    many milliseconds the service reminds itself, whether the message is `kept`, and how many kept ones are `done`.
+    `relief` is what it asks of others about evictions: the verb, of how many attempts, and a checksum of the whole."""
 
     steps: int
     calls: tuple[CallMade, ...]
@@ -164,6 +165,7 @@ class DecisionMade(Struct, frozen=True, array_like=True, gc=False):
     reminders: tuple[int, ...] = ()
     kept: bool = False
     done: int = 0
+    relief: tuple[str, ...] = ()
 
 
 class BatchDecided(Struct, frozen=True, array_like=True, gc=False, tag=12):

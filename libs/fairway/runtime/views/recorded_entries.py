@@ -11,10 +11,11 @@ import msgspec
 from msgspec import Struct
 
 from fairway.domain import decision
-from fairway.domain.decision import Call, Decision, Heard, Outcome, Put, Step
+from fairway.domain.decision import Decision, Heard, Outcome, Put, Step
 from fairway.runtime.ports import Row
 from fairway.runtime.service import Memory, Remembered
 from fairway.runtime.views import row_cache
+from fairway.runtime.views.decision_made import as_entry, call_made
 from fairway.wire import views
 from fairway.wire.envelope import JobMessage
 from fairway.wire.fleet import Configured
@@ -178,7 +179,7 @@ class EntryWriter:
                 made.append(None)
                 at += 1
             at += 1
-            made.append(made_of(one) if _more_than_steps(one) else len(one.steps))
+            made.append(as_entry(one))
             if self._follows:
                 for step in one.steps:
                     if id(step) not in refused:
@@ -222,19 +223,4 @@ def _word(one: Heard[object], memory: Memory[Any]) -> views.Word:
 
 
 def _answer(one: Outcome) -> views.CallAnswer:
-    return views.CallAnswer(_call(one.call), one.ok, one.code, one.text, _encode(one.body))
-
-
-def _more_than_steps(one: Decision) -> bool:
-    return bool(one.calls or one.again_in is not None or one.reminders or one.kept or one.done)
-
-
-def made_of(one: Decision) -> views.DecisionMade:
-    """What it came to, beside what is said."""
-    calls = tuple(map(_call, one.calls))
-    reminders = tuple([each.after for each in one.reminders])
-    return views.DecisionMade(len(one.steps), calls, one.again_in, reminders, one.kept, len(one.done))
-
-
-def _call(one: Call) -> views.CallMade:
-    return views.CallMade(one.verb, one.cluster, one.job, one.attempt)
+    return views.CallAnswer(call_made(one.call), one.ok, one.code, one.text, _encode(one.body))
