@@ -107,10 +107,11 @@ def placement_of(policy: Policy, settings: NamedSettings, mine: Tenancy) -> dict
 def priority_terms(workload: Workload, claimed: NamedObjects, settings: NamedSettings, mine: Tenancy) -> dict[str, Any]:
     """By the class that the pod template names, or the hub's default class when it names none: the priority that is its
     value (0 without one), and whether others are evicted for the job. Every class that any of its templates names has
-    to be one that the namespace may use."""
+    to be one that the namespace may use; a default that it may not use is none."""
     for key, name in claimed.classes:
         _may_be_of(name, key, mine)
-    name = workload.priority_class or settings.classes.default
+    default = settings.classes.default
+    name = workload.priority_class or (default if default in (mine.priority_classes or (default,)) else "")
     if not name:
         return {"priority": 0, "evicts": True}
     if workload.priority_class:

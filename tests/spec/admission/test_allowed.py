@@ -176,6 +176,19 @@ OWN: dict[str, tuple[Json, tuple[tuple[str, str, Json], ...]]] = {
 }
 
 
+DEFAULT = ("PriorityClass", "usual", {"value": 7, "globalDefault": True})
+DEFAULTS = {
+    "where no profile bounds classes": ((DEFAULT,), 7),
+    "where a profile lists it": ((DEFAULT, granted(priorityClasses=["usual", "low"])), 7),
+    "none where a profile lists others": ((DEFAULT, granted(priorityClasses=["low"])), 0),
+}
+
+
+@pytest.mark.parametrize(("hub", "priority"), DEFAULTS.values(), ids=list(DEFAULTS))
+def test_a_job_that_names_no_class_has_the_default(hub: Any, priority: int) -> None:
+    assert decided(manifest(), *hub).spec.priority == priority
+
+
 @pytest.mark.parametrize(("body", "hub"), OWN.values(), ids=list(OWN))
 def test_what_is_its_own_or_open_to_it_is_taken(body: Json, hub: Any) -> None:
     assert decided(body, *hub).verb == "admitted"
