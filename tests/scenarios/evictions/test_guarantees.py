@@ -1,6 +1,7 @@
 """Who is inside his min gets his room back, and what is above min goes by weight."""
 
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -13,6 +14,14 @@ from tests.scenarios.memory_fleet import Fleet, running, runs
 
 # GPUs of a job whose tenant competes with others by weight.
 SIZES = (1, 1, 2, 2, 3, 4, 6, 8)
+# Of ACK's example.
+LEAF = {"min": {GPU: 10}, "max": {GPU: 20}}
+
+
+def parent(*leaves: str) -> dict[str, Any]:
+    """A node of ACK's example above these."""
+    children = [{"name": name, "namespaces": [f"team-{name}"], **LEAF} for name in leaves]
+    return {"min": {GPU: 20}, "max": {GPU: 40}, "children": children}
 
 
 async def test_who_is_inside_his_min_gets_his_room_back_from_a_borrower(fleet: Fleet) -> None:
@@ -54,10 +63,16 @@ async def test_a_borrower_waits_and_evicts_nobody(fleet: Fleet) -> None:
     assert fleet.states()["two"] == "queued"
 
 
-async def test_the_example_of_the_product(fleet: Fleet) -> None:
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        pytest.param(dict.fromkeys(("a1", "a2", "b1", "b2"), LEAF), id="its leaves below the root"),
+        pytest.param({"a": parent("a1", "a2"), "b": parent("b1", "b2")}, id="two below each of two nodes, as there"),
+    ],
+)
+async def test_the_example_of_the_product(fleet: Fleet, nodes: dict[str, Any]) -> None:
     """ACK's elastic quota: pods of 5 in leaves of min 10 and max 20, of 40 in all: 3, 3, 2, and then 2 each."""
-    leaf = {"min": {GPU: 10}, "max": {GPU: 20}}
-    tree(fleet, **dict.fromkeys(("a1", "a2", "b1", "b2"), leaf), total=40)
+    tree(fleet, 40, **nodes)
     for cluster, agent in fleet.agents.items():
         for name, node in agent.nodes.items():
             agent.nodes[name] = replace(node, allocatable={**node.allocatable, GPU: 15 if cluster == "c1" else 10})
