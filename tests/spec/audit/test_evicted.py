@@ -113,6 +113,21 @@ def test_room_that_is_kept_is_nobody_elses() -> None:
     assert ("kept", "third", text) in wrong((first, second, late, third), None)
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_its_job_may_have_gone_elsewhere_where_the_working_set_was_lost_after_it_was_placed(lost: bool) -> None:
+    """What was said then may be lost with it, and what was kept was free for others."""
+    first, second, _ = reclaimed()
+    late = claims(waiting("owner", "a", after=10 * S), AT)
+    late.then(wire.Dequeued, after=15 * S, path=late.now.leaf, charge={GPU: 8, "kube-queue/max-jobs": 1})
+    late.then(wire.Placed, cluster="c2", slots=S8)
+    third = goes(waiting("third", "b"), after=AT + 20 * S - T0)
+    back = {"queue": "gold", "leaf": late.now.leaf, "enqueued_at": late.now.enqueued_at}
+    why = Reason(Code.ROOM_TAKEN, "taken")
+    late.then(wire.Queue, after=MINUTE, why=why, epoch=9 if lost else 0, **back)
+    broken = [one.rule for one in found((first, second, late, third), None).violations if one.job == "third"]
+    assert ("kept" in broken) is not lost
+
+
 def test_whose_leaving_makes_no_difference() -> None:
     """Its node is not the one that is kept."""
     *_, owner = reclaimed()

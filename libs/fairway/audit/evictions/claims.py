@@ -18,7 +18,8 @@ _OVERDUE_MS = 120_000
 
 
 class AuditedClaim(Struct):
-    """`end` is empty while it is open: else `used`, the code of its reason, or how its job ended."""
+    """`end` is empty while it is open: else `used`, the code of its reason, or how its job ended. Between the places
+    `unsure` its job was placed, and the working set was lost: it may have been used in that."""
 
     said: wire.Claimed
     begun: Moment
@@ -27,6 +28,7 @@ class AuditedClaim(Struct):
     victims: list[Spoken] = field(default_factory=list)
     end: str = ""
     over: Moment | None = None
+    unsure: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def until(self) -> int:
@@ -65,6 +67,7 @@ class Claims:
         self.decisions_since: int | None = 0
         self._open: dict[str, AuditedClaim] = {}
         self._of_job: dict[str, list[AuditedClaim]] = {}
+        self._placed: dict[str, Spoken] = {}
         self._named: dict[tuple[str, str, int], Victim] = {}
         self._newest = 0
         self._wrong: list[Violation] = []
@@ -101,12 +104,21 @@ class Claims:
             if isinstance(message, wire.Nominated):
                 self._breach(spoken, f"room is kept for its claim {message.claim}, which is not open")
             return
+        self._may_be_used(claim, spoken)
         if isinstance(message, wire.Nominated):
             claim.nominated = message
             claim.nominated_at = now
-        elif end := claim_end(message, claim.said.attempt, claim.nominated is not None):
+        elif end := claim_end(message, claim.said.attempt, claim.nominated.cluster if claim.nominated else ""):
             claim.ended(end, now)
             del self._open[message.job]
+
+    def _may_be_used(self, claim: AuditedClaim, spoken: Spoken) -> None:
+        message = spoken.message
+        before = self._placed.pop(message.job, None)
+        if isinstance(message, wire.Placed):
+            self._placed[message.job] = spoken
+        elif before is not None and before.message.epoch != message.epoch:
+            claim.unsure.append((before.sequence, spoken.sequence))
 
     def _begin(self, message: wire.Claimed, spoken: Spoken, now: Moment) -> None:
         other = self._open.get(message.job)

@@ -46,6 +46,8 @@ class KeptPromise(Struct, frozen=True):
         claim = self.claim
         if claim.said.job == job or self.since.place >= now.place or claim.until <= now.at or self.past(now.place):
             return False
+        if any(placed < now.place < lost for placed, lost in claim.unsure):
+            return False
         return claim.over is None or claim.over.at > now.at
 
     def past(self, place: int) -> bool:

@@ -97,8 +97,8 @@ class Precedence:
         return self._not_owed(tree, claim.begun, victim, mine)
 
     def _not_owed(self, tree: QuotaNode | None, begun: Moment, victim: EvictedAttempt, mine: _Seen) -> str | None:
-        """Why the victim's side owes nothing to the job: that is beyond what its guarantor has for it, or nothing was
-        borrowed on the other side."""
+        """Why the victim's side owes nothing to the job: that is beyond what its guarantor, and each node above, has
+        for it, or nothing was borrowed on the other side."""
         assert mine.job is not None and tree is not None, "a level above the lowest comes from a tree"
         own = [node.path for node in leaf_named(tree, mine.job.leaf) or ()]
         sides = giving_back(own, victim.path)
@@ -106,7 +106,8 @@ class Precedence:
             return "it was evicted by Reclaim for a job of its own leaf"
         mins = {node.path: node.min for node in _nodes(tree)}
         asked = [name for name in mins.get(next(iter(mine.guarantors)), {}) if mine.job.asks.get(name)]
-        if not any(self._within(begun, (one, mins.get(one, {})), mine.job.asks, victim) for one in mine.guarantors):
+        up = [node for node in own[1:] or own if any(_at_or_above(node, one) for one in mine.guarantors)]
+        if not any(self._within(begun, (one, mins.get(one, {})), mine.job.asks, victim) for one in up):
             return f"it was evicted by Reclaim for more than the min of {', '.join(mine.guarantors)}"
         for node in sides:
             if not any(self._over(begun, (node, name), mins.get(node, {}).get(name, 0), victim) for name in asked):
@@ -124,6 +125,10 @@ class Precedence:
 
     def _over(self, begun: Moment, key: tuple[str, str], least: int, victim: EvictedAttempt) -> bool:
         return max(self._usage.about(*key, begun)) - victim.given.get(key, 0) > least
+
+
+def _at_or_above(node: str, other: str) -> bool:
+    return node == other or other.startswith(f"{node}/")
 
 
 def _look(tree: QuotaNode | None, there: Active, seen: dict[str, _Seen]) -> None:
