@@ -63,7 +63,7 @@ FOUND_AT: dict[str, tuple[str, tuple[str, int]]] = {
     "grabbing": ("kept", ("calm with evictions", 0)),
     "careless": ("kept", ("calm with evictions", 5)),
     "wasteful": ("needed", ("calm with evictions", 3)),
-    "charging": ("victim", ("calm with evictions", 23)),
+    "charging": ("victim", ("calm with evictions", 22)),
     "ruthless": ("victim", ("calm with evictions", 10)),
     "everlasting": ("claim", ("calm with evictions", 1)),
     "overtaking": ("victim", ("calm with evictions", 0)),

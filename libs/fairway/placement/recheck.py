@@ -13,15 +13,18 @@ from fairway.wire.capacity import Slot
 from fairway.wire.workload import Workload
 
 
-def recheck(cluster: ClusterView, workload: Workload, slots: Sequence[Slot]) -> Plan | Shortfall:
-    """The proposed slots as a plan if on this data they still hold at least the gang; else a fresh `fit`.
+def recheck(
+    cluster: ClusterView, workload: Workload, slots: Sequence[Slot], otherwise: ClusterView | None = None
+) -> Plan | Shortfall:
+    """The proposed slots as a plan if on this data they still hold at least the gang; else a fresh `fit`, on this data
+    or what it is `otherwise`.
 
     The view must not count this attempt already (drop its key first).
     """
     asked = ask(workload)
     if _is_gang(asked, slots) and _admitted(cluster, workload, slots) and _has_room(cluster, workload, slots):
         return Plan(tuple(slots), sum(slot.count for slot in slots))
-    return place(cluster, asked)
+    return place(otherwise or cluster, asked)
 
 
 def without(cluster: ClusterView, keys: Mapping[str, Set[str]]) -> ClusterView:

@@ -130,9 +130,13 @@ class MemberRoom:
             pass
         return self.ready(key)
 
-    def ready(self, key: str) -> int:
+    def places(self, key: str) -> dict[tuple[str, str], HeldPlace]:
+        """What is seen to hold the rooms of an attempt, by namespace and name."""
         attempt = self.attempts.get(key)
-        return sum(place.ready for place in attempt.places.values()) if attempt else 0
+        return attempt.places if attempt else {}
+
+    def ready(self, key: str) -> int:
+        return sum(place.ready for place in self.places(key).values())
 
     def _due(self, key: str) -> None:
         """Lists of every kind come first: a pod without a placeholder may be one whose placeholder is not told yet."""

@@ -140,11 +140,12 @@ class Rooms:
     async def _why(self, member: MemberRoom, room: Room) -> str:
         """What the member's scheduler says of the first room that is not held; empty while it says nothing. It may be
         held by now, and the watch be behind: it was cut, say."""
-        attempt = member.attempts.get(room.key)
-        held = {place.name for place in attempt.places.values() if place.ready} if attempt else set()
+        held = {place.name for place in member.places(room.key).values() if place.ready}
         name = next((one for one in room.names if one not in held), "")
-        found = await member.cluster.get(room.kind, PLACES[room.way], name)
-        if found is None:
+        where = (PLACES[room.way], name)
+        known = where in member.places(room.key)
+        found = await member.cluster.get(room.kind, *where)
+        if found is None or (known and where not in member.places(room.key)):  # it went meanwhile
             return ""
         member.hear(Change(room.kind, PLACES[room.way], name, manifest=found))
         conditions = (found.get("status") or {}).get("conditions") or ()

@@ -179,7 +179,6 @@ class QueueMemory(JobsMemory[object]):
                     self._active.freed(job, message.cluster)
         elif isinstance(message, wire.Queue) and message.why is not None:
             self.queued.found_none(message.job, message.freed, message.why.code)
-            self._active.ready.pop(message.job, None)
         elif isinstance(message, wire.Reserved):
             self.rooms.reserve(message, self.jobs.get(message.job))
 
@@ -195,9 +194,15 @@ class QueueMemory(JobsMemory[object]):
                 self.owed.pop(write.key, None)
         for say in step.events:
             if isinstance(say.message, wire.Dequeued):
-                self.sweep_wakes += say.message.woken_by == SWEEP
-            if isinstance(say.message, wire.Dequeued) and say.message.room and not say.message.kept:
-                self.queued.heads_for(self.jobs[say.message.job], say.message.room)
+                self._goes(say.message)
+
+    def _goes(self, message: wire.Dequeued) -> None:
+        self.sweep_wakes += message.woken_by == SWEEP
+        if message.kept:
+            self._active.ready.pop(message.job, None)  # if others came to its nodes, it is told anew
+            self.rooms.goes_to_kept(message)
+        elif message.room:
+            self.queued.heads_for(self.jobs[message.job], message.room)
 
     def known_job(self, name: str) -> Job | None:
         entry = self.queued.entries.get(name)
@@ -214,14 +219,11 @@ class QueueMemory(JobsMemory[object]):
         yield from (Remembered(decision.JOBS, name, one.job, one.job.rev) for name, one in queued.entries.items())
         for queue, places in queued.flying.items():
             yield from (Remembered("on the way", queue, place) for place in places.values())
-        others = (one for one in self.active.entries.items() if one[0] not in queued.entries)
-        yield from (Remembered("active", name, one) for name, one in others)
-        yield from (Remembered("ready", name, key) for name, key in self.active.ready.items())
+        yield from self.active.remembered(queued.entries)
         yield from (Remembered("asked", shape, freed) for shape, freed in queued.asked.items())
         yield from (Remembered("woken", name, None) for name in queued.woken)
         yield from (Remembered("heading", name, where) for name, where in queued.heading.items())
-        yield from (Remembered("room", name, room) for name, room in self.rooms.last.items())
-        yield from (Remembered("counted", name, [*keys]) for name, keys in self.rooms.counted.items())
+        yield from self.rooms.remembered()
         yield from (Remembered("doubtful", name, None) for name in self._doubtful)
 
     def recall(self, table: str, key: str, rev: int, data: bytes) -> None:
@@ -229,7 +231,7 @@ class QueueMemory(JobsMemory[object]):
         match table:
             case decision.JOBS:
                 self._put(_job(data))
-            case "active" | "ready":
+            case "active" | "ready" | "left for":
                 self.active.recall(table, key, data)
             case "on the way":
                 queued.goes(key, tuple(msgspec.json.decode(data)))
@@ -239,9 +241,7 @@ class QueueMemory(JobsMemory[object]):
                 queued.woken[key] = None
             case "heading":
                 queued.heading[key] = msgspec.json.decode(data, type=tuple[str, Resources])
-            case "room":
-                self.rooms.last[key] = msgspec.json.decode(data, type=fleet.Freed)
-            case "counted":
-                self.rooms.counted[key] = dict.fromkeys(msgspec.json.decode(data, type=list[str]))
+            case "room" | "counted" | "to kept":
+                self.rooms.recall(table, key, data)
             case "doubtful":
                 self._doubtful[key] = None

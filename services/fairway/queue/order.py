@@ -49,7 +49,7 @@ class QueueOrder(Standings):
         nominated = claim.cluster if (claim := job.open_claim) is not None else ""
         if nominated and room is not None:
             # Others may have come to its nodes, and room elsewhere be free before.
-            room = nominated if self._has_its_room(job) else self.rooms.where(for_room(entry)) or None
+            room = nominated if self.has_its_room(job) else self.rooms.where(for_room(entry)) or None
         if room is None or self.barred(entry):
             if told:
                 self._stay(entry, () if job.cancelling else self.gates(entry))
@@ -68,7 +68,7 @@ class QueueOrder(Standings):
             self._stay(entry, (quota,) if quota else ())
         return full is None
 
-    def _has_its_room(self, job: Job) -> bool:
+    def has_its_room(self, job: Job) -> bool:
         """Whether what is kept for its claim is free."""
         return job.open_claim is not None and job.id in self.active.ready
 
@@ -100,7 +100,7 @@ class QueueOrder(Standings):
         teller = self._teller(entry.job, self.terms(entry))
         if (claim := entry.job.open_claim) is not None and not claim.cluster:
             withdraw(teller, Reason(Code.CLAIM_NOT_NEEDED, "it goes without anybody's leaving"))
-        kept = teller.job is not None and self._has_its_room(teller.job)
+        kept = teller.job is not None and self.has_its_room(teller.job)
         teller.say(wire.Dequeued, path=names, charge=entry.request, woken_by=by, room=room, kept=kept)
         charged = charge(path, entry.request)
         self.steps.append(teller.step(*charged))

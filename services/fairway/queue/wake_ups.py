@@ -149,13 +149,15 @@ def _of_every_shape(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
 
 def _itself(turn: QueueOrder, change: QueueChange) -> Iterator[Group]:
     """A job, or the head of a blocking queue. One that lacks room may find some now: it was freed, a cluster is no
-    longer avoided, or other terms hold; the sweep cannot tell forgotten room from room that does not fit."""
+    longer avoided, or other terms hold; the sweep cannot tell forgotten room from room that does not fit. What is kept
+    for its claim is told of apart from what is free for all."""
     entry = change.entry or turn.head(change.queue)
     if entry is None or (entry.lacks == ROOM and change.by == SWEEP):
         return
     if entry.batch is not None and entry.lacks in (QUOTA, ROOM):
         yield Group((entry.batch,), turn.rooms.where(entry.batch))
     asks = entry.lacks != ROOM or 0 < retry_at(entry.job) <= turn.now or turn.terms(entry) is not None
+    asks = asks or turn.has_its_room(entry.job)
     yield Group((entry,), "" if asks else turn.rooms.where(entry), told=change.entry is not None)
 
 

@@ -75,7 +75,8 @@ def _reserve(view: View, heard: Heard[object], message: wire.Placed, now: int) -
         return _back(view, job, teller, Reason(Code.CAPACITY_STALE, text))
     if cluster.info.cordoned:
         return _back(view, job, teller, Reason(Code.CORDONED, f"{cluster.name} was cordoned meanwhile"))
-    plan = recheck(of_claim(view, job, message) or cluster, job.spec.workload, message.slots)
+    kept, others = of_claim(view, job, message) or (cluster, cluster)
+    plan = recheck(kept, job.spec.workload, message.slots, others)
     if not isinstance(plan, Plan):
         why = Reason(Code.ROOM_TAKEN, f"{cluster.name}: the room was taken meanwhile; {plan.text}")
         return _back(view, job, teller, why)

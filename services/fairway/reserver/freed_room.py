@@ -47,12 +47,12 @@ def _ready(view: Capacity, step: Step, cluster: str, nodes: Mapping[str, Node]) 
 
 
 def is_free(key: str, kept: Mapping[str, Hold], nodes: Mapping[str, Node]) -> bool:
-    """Whether nobody else has anything of what is kept under this key."""
+    """Whether nobody else has anything of what is kept under this key, and its nodes take pods."""
     return all(_free_on(key, nodes.get(slot.node), kept) for slot in kept[key].slots)
 
 
 def _free_on(key: str, node: Node | None, kept: Mapping[str, Hold]) -> bool:
-    if node is None or key not in node.holds:
+    if node is None or not node.schedulable or key not in node.holds:
         return False
     waits = not_there_yet(node, key, kept)
     holds = {one: held for one, held in node.holds.items() if one not in waits}
@@ -76,6 +76,8 @@ def with_freed(view: Capacity, step: Step, heard: Heard[object], cluster: str, n
     labels = _labels(view, step, cluster)
     ready = _ready(view, step, cluster, nodes)
     freed = fleet.Freed(at=now, cluster=cluster, free=total, largest=largest, count=count, labels=labels, ready=ready)
-    name = message_id("reserver", heard.id, "freed", cluster)
+    # Several steps of one decision may free room of one cluster: of different lines of its ledger.
+    of = [write.key for write in step.writes if isinstance(write, Put) and write.table == decision.ledger(cluster)]
+    name = message_id("reserver", heard.id, "freed", cluster, *of)
     say = Say(name, subjects.cluster("freed", cluster), freed)
     return Step((*step.writes, Add(decision.FREED, cluster, 1)), (*step.events, say))

@@ -18,8 +18,10 @@ def leaving(view: Capacity, cluster: str) -> set[str]:
     return {key for hold in view.claims.get(cluster, {}).values() for key in hold.leaving or ()}
 
 
-def of_claim(view: View, job: Job, message: wire.Placed) -> ClusterView | None:
-    """The nodes that are kept for the job, as it has them: None when it was placed elsewhere."""
+def of_claim(view: View, job: Job, message: wire.Placed) -> tuple[ClusterView, ClusterView] | None:
+    """The nodes that are kept for the job, as it has them: for the slots that were kept, and for a fresh choice among
+    these nodes. What is kept there for other claims, of which a victim still stands for it, counts for that alone: so
+    much of the node was never its own. None when it was placed elsewhere."""
     claim = job.open_claim
     if claim is None or claim.cluster != message.cluster:
         return None
@@ -30,7 +32,10 @@ def of_claim(view: View, job: Job, message: wire.Placed) -> ClusterView | None:
     key = kept_key(job)
     kept = view.claims.get(cluster.name, {})
     nodes = {name: cluster.by_name[name] for name in names if name in cluster.by_name}
-    return without(cluster, {name: {key, *not_there_yet(node, key, kept)} for name, node in nodes.items()})
+    others = without(cluster, {name: {key} for name in nodes})
+    if set(message.slots) != set(claim.slots):
+        return others, others
+    return without(cluster, {name: {key, *not_there_yet(node, key, kept)} for name, node in nodes.items()}), others
 
 
 def claim_dropped(view: View, job: Job) -> tuple[str, str, list[Put]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 import msgspec
 
@@ -13,6 +13,7 @@ from fairway.domain.preemption.claim import is_claims
 from fairway.domain.reservations import Hold
 from fairway.placement.room_sums import RoomSums
 from fairway.reserver.decide import SERVICE, Hears, OfJobs, decide
+from fairway.reserver.expiry import EXPIRE_EVERY_MS, free_claims
 from fairway.reserver.node_rows import node_writes
 from fairway.reserver.room_totals import RoomTotals
 from fairway.reserver.taken_room import taken_from
@@ -29,7 +30,6 @@ from fairway.wire import jobs as wire
 from fairway.wire.preemption.evictions import Evict
 from fairway.wire.preemption.evictions import Message as RelieveOrEvict
 
-_EXPIRE_EVERY_MS = 2_000
 # Whoever begins knows only that all of these were reserved once: so many are looked at with one tick.
 _PIECE = 1_000
 # What is remembered beside the rows.
@@ -68,7 +68,8 @@ class ReserverMemory(FleetMemory):
         wanted = super().wants(heard, now)
         if any(isinstance(one.message, Expire) for one in heard):
             due = (key for key, until in self._expiring.items() if until <= now)
-            for key in (*islice(due, _PIECE), *islice(taken_from(self), _PIECE)):
+            free = chain.from_iterable(keys for _, keys in free_claims(self, now))
+            for key in (*islice(due, _PIECE), *islice(taken_from(self), _PIECE), *islice(free, _PIECE)):
                 wanted.add(decision.JOBS, key.partition("/")[0])
         victims = (one for said in heard if isinstance(said.message, Evict) for one in said.message.victims)
         for victim in victims:
@@ -144,7 +145,7 @@ def service(bus: Bus, catalog: Catalog) -> Service[ReserverMemory, Hears]:
         decide,
         lambda: ReserverMemory(catalog),
         act=act,
-        ticks=((Expire(), _EXPIRE_EVERY_MS),),
+        ticks=((Expire(), EXPIRE_EVERY_MS),),
         begin=ReserverBegins(),
         gauges=partial(_gauges, RoomTotals()),
     )

@@ -68,7 +68,9 @@ def credulous(patch: Patch) -> None:
 
 def trusting(patch: Patch) -> None:
     """The reserver takes the scheduler's word for the room."""
-    patch.setattr(reserving, "recheck", lambda cluster, workload, slots: Room(slots, sum(one.count for one in slots)))
+    patch.setattr(
+        reserving, "recheck", lambda cluster, workload, slots, _: Room(slots, sum(one.count for one in slots))
+    )
 
 
 def dateless(patch: Patch) -> None:

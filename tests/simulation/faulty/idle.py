@@ -32,10 +32,12 @@ def boundless(patch: Patch) -> None:
     """The reserver takes the scheduler's word for batch resources, whatever nodes have of them by now."""
     recheck = reserving.recheck
 
-    def checked(there: ClusterView, workload: Workload, slots: Sequence[Slot]) -> Plan | Shortfall:
+    def checked(
+        there: ClusterView, workload: Workload, slots: Sequence[Slot], otherwise: ClusterView
+    ) -> Plan | Shortfall:
         if batch_pod_sets(workload):
             return Plan(tuple(slots), sum(one.count for one in slots))
-        return recheck(there, workload, slots)
+        return recheck(there, workload, slots, otherwise)
 
     patch.setattr(reserving, "recheck", checked)
 

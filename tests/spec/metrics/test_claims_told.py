@@ -165,4 +165,4 @@ def test_there_is_a_number_before_the_first_one() -> None:
     """Else Prometheus would not see that it has grown."""
     samples = JobTally(SettingsNames()).samples()
     reasons = {labels[0] for name, labels, _ in samples if name == "fairway_evictions_wasted_total"}
-    assert reasons == {"ClaimExpired", "ClaimOvertaken", "ClaimWithdrawn"}
+    assert reasons == {"ClaimExpired", "ClaimNotNeeded", "ClaimOvertaken", "ClaimWithdrawn"}

@@ -5,15 +5,15 @@ from fairway.wire import jobs as wire
 from fairway.wire.jobs import JobMessage
 from fairway.wire.reasons import Code
 
-# The claim led to room for its job.
+# Its job got the room that was kept for it, or other room in that cluster.
 USED = "used"
 
 
-def claim_end(message: JobMessage, attempt: int, nominated: bool) -> str:
-    """How this message of a job ends its open claim, which is of that attempt: `used`, the code of its reason, or how
-    the job ended; empty when it does not."""
+def claim_end(message: JobMessage, attempt: int, cluster: str) -> str:
+    """How this message of a job ends its open claim, which is of that attempt and has room in the `cluster` (empty: in
+    none yet): `used`, the code of its reason, or how the job ended; empty when it does not."""
     if isinstance(message, wire.Reserved):
-        return USED if nominated else Code.CLAIM_NOT_NEEDED
+        return USED if message.cluster == cluster else Code.CLAIM_NOT_NEEDED
     if isinstance(message, wire.Unclaimed):
         return message.why.code
     if ends(message):

@@ -16,7 +16,7 @@ from fairway.wire.reasons import Code
 # How a claim ends with a place for its job; how it ends without one, its reason says.
 _USED = "Used"
 # How a claim may end once attempts were ended for it.
-_IN_VAIN = (Code.CLAIM_EXPIRED, Code.CLAIM_OVERTAKEN, Code.CLAIM_WITHDRAWN)
+_IN_VAIN = (Code.CLAIM_EXPIRED, Code.CLAIM_NOT_NEEDED, Code.CLAIM_OVERTAKEN, Code.CLAIM_WITHDRAWN)
 
 
 class ClaimTally:
@@ -41,7 +41,7 @@ class ClaimTally:
         """A step of a job whose claim was open before it."""
         for say in step.events:
             message = say.message
-            if isinstance(message, JobMessage) and (end := claim_end(message, before.attempt, bool(claim.cluster))):
+            if isinstance(message, JobMessage) and (end := claim_end(message, before.attempt, claim.cluster)):
                 self._ends(end, claim, message.at)
                 return
 

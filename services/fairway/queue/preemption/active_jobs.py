@@ -3,7 +3,7 @@
 Made from rows alone, like the waiting jobs: a job is put as its row says.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 import msgspec
 from msgspec import Struct, field
@@ -16,14 +16,14 @@ from fairway.domain.preemption.open_claim import kept_key
 from fairway.domain.quota.charge import quota_key, request
 from fairway.domain.resources import Resources
 from fairway.queue.preemption.kept_levels import KeptLevels, Place, add_to, take_from
+from fairway.queue.preemption.leaving import HeardLeaving, Leaving
 from fairway.queue.waiting.waiting_job import hopeless
+from fairway.runtime.service import Remembered
 from fairway.wire.reasons import Code
 
 # Where an attempt can be ended: it has its room, and nobody has asked for it back.
 _EVICTABLE = (State.RESERVED, *STARTED)
 _EVICTED = (Code.RECLAIMED, Code.PREEMPTED)
-# Of so many claims it is remembered that somebody left for them: more are not open at a time.
-_HEARD = 16_384
 
 
 class Active(Struct, frozen=True):
@@ -123,20 +123,6 @@ def keys_of(one: Active) -> Iterator[tuple[str, int]]:
             yield quota_key(node, resource), amount
 
 
-class Leaving(Struct):
-    """The jobs whose last attempt is on its way out, and for which claim; `heard` are the claims for which anybody ever
-    was, of many the last ones."""
-
-    jobs: dict[str, str] = field(default_factory=dict)
-    heard: dict[str, None] = field(default_factory=dict)
-
-    def add(self, name: str, claim: str) -> None:
-        self.jobs[name] = claim
-        self.heard[claim] = None
-        if len(self.heard) > _HEARD:
-            del self.heard[next(iter(self.heard))]
-
-
 class ActiveJobs:
     """By leaf: who has an attempt in a cluster (`placed`: the lowest priority first, of one the newest), and who waits
     (`waiting`). `claims` are jobs whose claim is open, `ready` those for which kept room is free, by the key of the
@@ -175,12 +161,21 @@ class ActiveJobs:
         if now is not None:
             self._enter(now, same)
 
+    def remembered(self, waiting: Container[str]) -> Iterator[Remembered]:
+        """Whatever does not come from the rows of those that are `waiting`."""
+        yield from (Remembered("active", name, one) for name, one in self.entries.items() if name not in waiting)
+        yield from (Remembered("ready", name, key) for name, key in self.ready.items())
+        yield from (Remembered("left for", claim, heard) for claim, heard in self.leaving.heard.items())
+
     def recall(self, table: str, name: str, data: bytes) -> None:
         """A part of what was remembered."""
-        if table == "ready":
-            self.ready[name] = msgspec.json.decode(data) or ""  # a version before this one kept no key
-        else:
-            self.keep(msgspec.json.decode(data, type=Active))
+        match table:
+            case "ready":
+                self.ready[name] = msgspec.json.decode(data) or ""  # a version before this one kept no key
+            case "left for":
+                self.leaving.heard[name] = msgspec.json.decode(data, type=HeardLeaving)
+            case _:
+                self.keep(msgspec.json.decode(data, type=Active))
 
     def freed(self, job: Job, cluster: str) -> None:
         """Nobody has anything any more of what is kept there for its claim, if that is where it is kept."""
@@ -200,7 +195,7 @@ class ActiveJobs:
         if now.cluster:
             add_to(self.placed, now.job.leaf, _going(now))
         if now.leaving:
-            self.leaving.add(name, now.leaves_for)
+            self.leaving.add(name, now.attempt, now.leaves_for, keys_of(now))
         if now.claim is not None:
             self.claims[name] = None
         if now.evictions:

@@ -9,6 +9,7 @@ from fairway.domain.preemption.claim import within_min
 from fairway.domain.preemption.levels import GUARANTEED, SPARE
 from fairway.domain.quota.charge import quota_key
 from fairway.domain.quota.node_terms import preemption_terms
+from fairway.domain.quota.tree import QuotaNode
 from fairway.queue.preemption.candidates import Claimant, ClaimCandidates, lower
 from fairway.queue.standing import Standings
 from fairway.queue.waiting.waiting_job import WaitingJob
@@ -63,14 +64,22 @@ def _claimant(stands: Standings, entry: WaitingJob) -> Claimant:
     mine = Claimant(active.entries[job.id], path, level, ())
     if waited >= terms.preempt_after and next(lower(stands, mine.entry, path, level), None) is not None:
         mine = replace(mine, causes=(Cause.PREEMPTION,))
-    asks_back = guarantor is not None and within_min(guarantor, stands.counted(entry), entry.request)
-    return with_reclaim(stands, entry, mine) if asks_back and waited >= terms.reclaim_after else mine
+    owed = _owed(stands, entry, guarantor) if guarantor is not None and waited >= terms.reclaim_after else None
+    return with_reclaim(entry, mine, owed) if owed is not None else mine
 
 
-def with_reclaim(stands: Standings, entry: WaitingJob, mine: Claimant) -> Claimant:
-    guarantor = stands.active.levels.guarantor(entry.job.id)
-    assert guarantor is not None, "it is within a guaranteed share"
-    reclaimable = tuple(sorted(name for name in guarantor.min if entry.request.get(name)))
+def _owed(stands: Standings, entry: WaitingJob, guarantor: QuotaNode) -> QuotaNode | None:
+    """The nearest node, from its guarantor up, that stays within its min with the job: jobs of its own leaf may have
+    the min of that, whom it precedes, and those above still be owed as much."""
+    path = stands.path(entry.job)
+    above = path[1 : path.index(guarantor) + 1] if len(path) > 1 else path
+    usage = stands.counted(entry)
+    return next((node for node in reversed(above) if within_min(node, usage, entry.request)), None)
+
+
+def with_reclaim(entry: WaitingJob, mine: Claimant, node: QuotaNode) -> Claimant:
+    """It gets back what this node guarantees."""
+    reclaimable = tuple(sorted(name for name in node.min if entry.request.get(name)))
     return replace(mine, causes=(Cause.RECLAIM, *mine.causes), reclaimable=reclaimable)
 
 

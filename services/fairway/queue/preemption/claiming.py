@@ -60,7 +60,8 @@ def claim_room(turn: QueueOrder) -> None:
 class _Look:
     """Of one moment: how many more claims may begin, and what was found of leaves and of jobs, each kind of them looked
     into once. `_expected` is what will be given back of the quota, by its keys, and counts as charged: to claims that
-    have no answer yet, for which who comes after them needs no victims; and by jobs of which that is heard next."""
+    have no answer yet, or for which not all were heard to leave, so that who comes after them needs no victims for it;
+    and by jobs of which that is heard next."""
 
     def __init__(self, turn: QueueOrder) -> None:
         self._turn = turn
@@ -72,12 +73,12 @@ class _Look:
         self._closed: set[str] = set()
         self._open = Counter(turn.active.entries[name].job.leaf for name in turn.active.claims)
         self._free = _UNANSWERED
-        for name in still_charged(turn):
+        for name, short in still_charged(turn).items():
             one = turn.active.entries[name]
             self._closed.add(preemption_terms(tuple(turn.nodes(one.path))).domain)
+            self._expected = add(self._expected, short)
             if one.claim is not None and not one.claim.cluster:
                 self._free -= 1
-                self._expected = add(self._expected, one.claim.short)
 
     @property
     def over(self) -> bool:
@@ -144,8 +145,9 @@ class _Look:
         needed = wish.short
         made = self._candidates.of(wish.mine, wish.all, most)
         in_vain = told(entry) is Code.NO_VICTIMS or not enough(made, needed)
-        if wish.beyond and in_vain and enough(made, wish.beyond):
-            wish = replace(wish, mine=with_reclaim(turn, entry, wish.mine))
+        guarantor = turn.active.levels.guarantor(entry.job.id)
+        if wish.beyond and guarantor is not None and in_vain and enough(made, wish.beyond):
+            wish = replace(wish, mine=with_reclaim(entry, wish.mine, guarantor))
             needed = wish.all
             made = self._candidates.of(wish.mine, needed, most)
         self._named += len(made.found.attempts)

@@ -36,25 +36,25 @@ class Stands(Protocol):
     def nodes(self, leaf: Sequence[str]) -> Sequence[QuotaNode]: ...
 
 
-def still_charged(stands: Stands) -> set[str]:
-    """Whose claim gets back quota that nobody has given back yet, so far as is heard: it has no answer, or it was
-    answered a moment ago, and nobody is known who leaves for it."""
-    active = stands.active
-    found = set()
-    for name in active.claims:
+def still_charged(stands: Stands) -> dict[str, dict[str, int]]:
+    """Whose claim gets back quota that others have not given back yet, so far as is heard, and how much, by quota key:
+    it has no answer, or was answered a moment ago, and not all who leave for it were heard to."""
+    leaving = stands.active.leaving
+    found = {}
+    for name in stands.active.claims:
         job = stands.view.queued.entries[name].job
         claim = job.open_claim
         if claim is None or (claim.cluster and not claim.victims):
             continue
+        mine = claim_id(name, job.attempt, claim.number)
         answered = claim.cluster and stands.now - claim.at >= _HEARD_MS
-        if not answered and claim_id(name, job.attempt, claim.number) not in active.leaving.heard:
-            found.add(name)
+        if not answered and not leaving.all_heard(mine, claim.evicted):
+            found[name] = leaving.yet_to_give(mine, claim.short)
     return found
 
 
-def _short(one: Active) -> dict[str, int]:
-    """What it lacked of the quota when it claimed, as far as it asks for that."""
-    short = one.claim.short if one.claim is not None else {}
+def _asked(one: Active, short: Mapping[str, int]) -> dict[str, int]:
+    """What is lacking of the quota, as far as the job asks for that."""
     return {key: min(short[key], amount) for key, amount in keys_of(one) if key in short}
 
 
@@ -124,11 +124,18 @@ class CountedUsage:
     def _unheard(self) -> dict[str, Mapping[str, int]]:
         active = self._stands.active
         if self._charges.unheard is None:
-            self._charges.unheard = {name: _short(active.entries[name]) for name in still_charged(self._stands)}
+            still = still_charged(self._stands)
+            self._charges.unheard = {name: _asked(active.entries[name], short) for name, short in still.items()}
         return self._charges.unheard
 
     def _precedes(self, one: Active, other: Active) -> bool:
-        return one.job.priority > other.job.priority and by_priority(self._party(one), self._party(other))
+        """Levels, which cost a pass over a leaf, are asked for last."""
+        if one.job.priority <= other.job.priority or self._domain(one) != self._domain(other):
+            return False
+        return by_priority(self._party(one), self._party(other))
+
+    def _domain(self, one: Active) -> str:
+        return preemption_terms(tuple(self._stands.nodes(one.path))).domain
 
     def _party(self, one: Active) -> Party:
         return party(self._stands.active, one, self._stands.nodes(one.path))

@@ -75,6 +75,25 @@ def test_who_is_within_its_min_claims_what_others_have_borrowed() -> None:
     assert asked.reclaimable == (GPU,)
 
 
+def divided(most: int) -> QuotaNode:
+    """Leaf a of a division that is guaranteed 8 more than a is; b has what `most` leaves of the whole."""
+    a = QuotaNode("a", "root/d/a", {GPU: 8})
+    division = QuotaNode("d", "root/d", {GPU: 16}, children=(a,))
+    b = QuotaNode("b", "root/b", {GPU: most - 16})
+    return QuotaNode("root", "root", {GPU: most}, {GPU: most}, children=(division, b))
+
+
+def test_who_precedes_those_that_have_its_leafs_min_gets_back_what_nodes_above_are_owed() -> None:
+    mine = ("root", "root/d", "root/d/a")
+    low = running("low", 1, leaf=mine)
+    asked = relieve(waiting("high", priority=5, leaf=mine, why=quota("root")), low, *lent(2), tree=divided(24))
+    assert [(one.job, one.lender) for one in in_rows(asked)][-1] == ("b1", 0)
+    assert asked.reclaimable == (GPU,)
+    both = [running(f"low-{number}", number, leaf=mine) for number in range(2)]
+    full = relieve(waiting("high", priority=5, leaf=mine, why=quota("root")), *both, *lent(1), tree=divided(24))
+    assert {one.job for one in in_rows(full)} == {"low-0", "low-1"}, "nothing is owed beyond the min of the division"
+
+
 CLAIMS_NOTHING = {
     "its leaf has no min": {"tree": tree(mine=0)},
     "nobody has more than his min": {"tree": tree(theirs=24)},

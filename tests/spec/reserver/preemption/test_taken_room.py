@@ -12,6 +12,7 @@ from fairway.wire.capacity import Slot
 from fairway.wire.reasons import Code
 from tests.spec.builders.lives import GPU, S
 from tests.spec.builders.views import events, node, of, puts, told
+from tests.spec.queue.preemption.test_claims import claiming
 from tests.spec.reserver.preemption.test_evict import HALF, KEY, NOW, WHOLE, mine, there
 
 UNTIL = NOW + 60 * S
@@ -20,7 +21,7 @@ KEPT = node("n1", used=HALF, holds={KEY: WHOLE})
 
 def expire(*nodes: Any, leaving: tuple[str, ...] | None = ("v/1",), **info: Any) -> Any:
     slots = (Slot("Worker", "n1", 1),)
-    life = mine().then(wire.Nominated, claim=1, cluster="c1", slots=slots, victims=1, until=UNTIL)
+    life = mine().then(wire.Nominated, after=195 * S, claim=1, cluster="c1", slots=slots, victims=1, until=UNTIL)
     view = of(life, clusters={"c1": there(*nodes, **info)}, freed={})
     view.ledger = view.claims = {"c1": {KEY: Hold(slots, {"Worker": WHOLE}, UNTIL, "team-a", leaving)}}
     return decide(view, told(Expire(at=NOW)), NOW)
@@ -69,7 +70,7 @@ def test_it_is_waited_while_somebody_leaves_its_node_for_another_claim() -> None
     """What is kept for both is more than the node has until then."""
     other = "other/1-claim-1"
     slots = (Slot("Worker", "n1", 1),)
-    life = mine().then(wire.Nominated, claim=1, cluster="c1", slots=slots, victims=1, until=UNTIL)
+    life = mine().then(wire.Nominated, after=195 * S, claim=1, cluster="c1", slots=slots, victims=1, until=UNTIL)
     full = node("n1", 16, holds={KEY: WHOLE, other: WHOLE, "w/1": WHOLE})
     view = of(life, clusters={"c1": there(full, node("n2"))}, freed={})
     held = [Hold(slots, {"Worker": WHOLE}, UNTIL, "team-a", (f"{name}/1",)) for name in "vw"]
@@ -81,3 +82,44 @@ def test_it_is_waited_while_somebody_leaves_its_node_for_another_claim() -> None
 def test_it_is_waited_while(given: dict[str, Any]) -> None:
     more = {name: one for name, one in given.items() if name != "nodes"}
     assert expire(*given["nodes"], **more).steps == ()
+
+
+def test_a_kept_node_that_takes_no_pods_is_not_waited_for() -> None:
+    nominated, freed = events(expire(node("n1", holds={KEY: WHOLE}, schedulable=False), node("n2")))
+    assert (nominated.verb, nominated.slots, freed.ready) == ("nominated", (Slot("Worker", "n2", 1),), ("mine",))
+
+
+def test_of_several_in_one_moment_each_is_told() -> None:
+    """The bus takes two words of one id for one."""
+    lives = [claiming(name) for name in "ab"]
+    kept = {}
+    for name, life in zip(("n1", "n2"), lives, strict=True):
+        slots = (Slot("Worker", name, 1),)
+        life.then(wire.Nominated, claim=1, cluster="c1", slots=slots, victims=1, until=UNTIL)
+        kept[f"{life.name}/1-claim-1"] = Hold(slots, {"Worker": WHOLE}, UNTIL, "team-a", ("v/1",))
+    nodes = [node(f"n{number}", used=HALF, holds={key: WHOLE}) for number, key in enumerate(kept, 1)]
+    view = of(*lives, clusters={"c1": there(*nodes, node("n3"), node("n4"))}, freed={})
+    view.ledger = view.claims = {"c1": kept}
+    said = [one for step in decide(view, told(Expire(at=NOW)), NOW).steps for one in step.events]
+    freed = {one.id: one.message.ready for one in said if one.message.verb == "freed"}
+    assert sorted(freed.values()) == [("a",), ("b",)]
+
+
+TICK = NOW - NOW % 10_000
+AGAIN = {
+    "it does not come": (TICK, S, ["freed"]),
+    "it was told a moment ago": (TICK, 195 * S, []),
+    "that was said already": (TICK + 2_000, S, []),
+}
+
+
+@pytest.mark.parametrize(("at", "kept_after", "said"), AGAIN.values(), ids=list(AGAIN))
+def test_that_room_is_free_is_told_again_where(at: int, kept_after: int, said: list[str]) -> None:
+    """The queue that heard it may have ended."""
+    slots = (Slot("Worker", "n1", 1),)
+    life = mine().then(wire.Nominated, after=kept_after, claim=1, cluster="c1", slots=slots, victims=1, until=UNTIL)
+    view = of(life, clusters={"c1": there(node("n1", holds={KEY: WHOLE}))}, freed={})
+    view.ledger = view.claims = {"c1": {KEY: Hold(slots, {"Worker": WHOLE}, UNTIL, "team-a", ("v/1",))}}
+    found = events(decide(view, told(Expire(at=at)), at))
+    assert [one.verb for one in found] == said
+    assert {one.ready for one in found} <= {("mine",)}

@@ -17,8 +17,9 @@ _LOOK_S = 2.0
 # leave: its grace, what is kept for longer, and a claim that came to nothing before.
 _CLAIM_MS = 5_000
 _IN_ALL_MS = 300_000
-# Of a claim for which somebody was evicted in vain, without faults: these ends are somebody's doing.
-_SOMEBODYS = ("cancelled", Code.CLAIM_WITHDRAWN, Code.CLAIM_OVERTAKEN)
+# Of a claim for which somebody was evicted in vain, without faults: these ends are somebody's doing, or there was room
+# elsewhere before the evicted had left.
+_SOMEBODYS = ("cancelled", Code.CLAIM_WITHDRAWN, Code.CLAIM_OVERTAKEN, Code.CLAIM_NOT_NEEDED)
 
 
 class EvictionChecks:
