@@ -198,9 +198,9 @@ class QueueMemory(JobsMemory[object]):
 
     def _goes(self, message: wire.Dequeued) -> None:
         self.sweep_wakes += message.woken_by == SWEEP
+        self.rooms.goes(message)
         if message.kept:
             self._active.ready.pop(message.job, None)  # if others came to its nodes, it is told anew
-            self.rooms.goes_to_kept(message)
         elif message.room:
             self.queued.heads_for(self.jobs[message.job], message.room)
 

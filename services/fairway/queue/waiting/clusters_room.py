@@ -49,8 +49,11 @@ class ClustersRoom:
             case _:
                 self.to_kept[key] = None
 
-    def goes_to_kept(self, message: wire.Dequeued) -> None:
-        self.to_kept[f"{message.job}/{message.attempt}"] = None
+    def goes(self, message: wire.Dequeued) -> None:
+        """Room that is kept for the job, or any, is where its attempt goes now."""
+        self.to_kept.pop(f"{message.job}/{message.attempt}", None)
+        if message.kept:
+            self.to_kept[f"{message.job}/{message.attempt}"] = None
         if len(self.to_kept) > _TO_KEPT:
             del self.to_kept[next(iter(self.to_kept))]
 

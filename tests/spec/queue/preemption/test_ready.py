@@ -82,3 +82,17 @@ def test_it_takes_nothing_of_what_is_free_for_others() -> None:
     job.then(wire.Reserved, after=NOW + 3 - job.at, cluster="c1", slots=SLOTS, expires_at=NOW + 60 * S)
     hear(queue, job.said[-1][1], lives=(job,))
     assert queue.room["c1"].free[GPU] == 4
+
+
+def test_what_it_takes_elsewhere_after_that_is_taken() -> None:
+    job = nominated().then(wire.Blocked, why=Reason(Code.WAITING_FOR_EVICTIONS, "one has to leave"))
+    queue = memory(job)
+    assert hear(queue, ready("mine"), lives=(job,)) == [("mine", "c1", True)]
+    job.then(wire.Dequeued, room="c1", kept=True).then(wire.Placed, cluster="c1", slots=SLOTS)
+    back = job.then(wire.Queue, queue="gold", leaf=MINE, enqueued_at=T0, why=Reason(Code.ROOM_TAKEN, "taken"))
+    hear(queue, back.said[-1][1], lives=(back,))
+    assert hear(queue, freed(8, "c2", at=NOW + 3), lives=(back,)) == [("mine", "c2", False)]
+    back.then(wire.Dequeued, room="c2").then(wire.Placed, cluster="c2", slots=SLOTS)
+    back.then(wire.Reserved, after=NOW + 4 - back.at, cluster="c2", slots=SLOTS, expires_at=NOW + 60 * S)
+    hear(queue, back.said[-1][1], lives=(back,))
+    assert queue.room["c2"].free[GPU] < 8
