@@ -64,22 +64,23 @@ def _claimant(stands: Standings, entry: WaitingJob) -> Claimant:
     mine = Claimant(active.entries[job.id], path, level, ())
     if waited >= terms.preempt_after and next(lower(stands, mine.entry, path, level), None) is not None:
         mine = replace(mine, causes=(Cause.PREEMPTION,))
-    owed = _owed(stands, entry, guarantor) if guarantor is not None and waited >= terms.reclaim_after else None
-    return with_reclaim(entry, mine, owed) if owed is not None else mine
+    if guarantor is None or waited < terms.reclaim_after or not _owed(stands, entry, guarantor):
+        return mine
+    return with_reclaim(entry, mine, guarantor)
 
 
-def _owed(stands: Standings, entry: WaitingJob, guarantor: QuotaNode) -> QuotaNode | None:
-    """The nearest node, from its guarantor up, that stays within its min with the job: jobs of its own leaf may have
-    the min of that, whom it precedes, and those above still be owed as much."""
+def _owed(stands: Standings, entry: WaitingJob, guarantor: QuotaNode) -> bool:
+    """Whether any node, from its guarantor up, stays within its min with the job: jobs of its own leaf may have the min
+    of that, whom it precedes, and those above still be owed as much."""
     path = stands.path(entry.job)
     above = path[1 : path.index(guarantor) + 1] if len(path) > 1 else path
     usage = stands.counted(entry)
-    return next((node for node in reversed(above) if within_min(node, usage, entry.request)), None)
+    return any(within_min(node, usage, entry.request) for node in above)
 
 
-def with_reclaim(entry: WaitingJob, mine: Claimant, node: QuotaNode) -> Claimant:
-    """It gets back what this node guarantees."""
-    reclaimable = tuple(sorted(name for name in node.min if entry.request.get(name)))
+def with_reclaim(entry: WaitingJob, mine: Claimant, guarantor: QuotaNode) -> Claimant:
+    """It gets back what its guarantor names, and nothing else."""
+    reclaimable = tuple(sorted(name for name in guarantor.min if entry.request.get(name)))
     return replace(mine, causes=(Cause.RECLAIM, *mine.causes), reclaimable=reclaimable)
 
 

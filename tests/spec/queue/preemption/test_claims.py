@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fairway.domain.quota.tree import QuotaNode
+from fairway.domain.quota.tree import MAX_JOBS, QuotaNode
 from fairway.lab.bench.evict.candidate_rows import in_rows
 from fairway.queue.decide import decide
 from fairway.queue.view import Patience
@@ -78,7 +78,7 @@ def test_who_is_within_its_min_claims_what_others_have_borrowed() -> None:
 def divided(most: int) -> QuotaNode:
     """Leaf a of a division that is guaranteed 8 more than a is; b has what `most` leaves of the whole."""
     a = QuotaNode("a", "root/d/a", {GPU: 8})
-    division = QuotaNode("d", "root/d", {GPU: 16}, children=(a,))
+    division = QuotaNode("d", "root/d", {GPU: 16, MAX_JOBS: 9}, children=(a,))
     b = QuotaNode("b", "root/b", {GPU: most - 16})
     return QuotaNode("root", "root", {GPU: most}, {GPU: most}, children=(division, b))
 
@@ -88,7 +88,7 @@ def test_who_precedes_those_that_have_its_leafs_min_gets_back_what_nodes_above_a
     low = running("low", 1, leaf=mine)
     asked = relieve(waiting("high", priority=5, leaf=mine, why=quota("root")), low, *lent(2), tree=divided(24))
     assert [(one.job, one.lender) for one in in_rows(asked)][-1] == ("b1", 0)
-    assert asked.reclaimable == (GPU,)
+    assert asked.reclaimable == (GPU,), "what its leaf guarantees, not all that the division does"
     both = [running(f"low-{number}", number, leaf=mine) for number in range(2)]
     full = relieve(waiting("high", priority=5, leaf=mine, why=quota("root")), *both, *lent(1), tree=divided(24))
     assert {one.job for one in in_rows(full)} == {"low-0", "low-1"}, "nothing is owed beyond the min of the division"
