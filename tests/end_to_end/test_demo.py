@@ -41,6 +41,9 @@ PREEMPTION = (
     r"Preemption +team-shift/overnight-\w+ +1 +(?P=cluster) +root/shift +emergency-\w+ +(?P=claim) .* 10000 over 100",
 )
 
+# A step that the store refused is decided anew: on a slow machine some decisions come to nothing.
+DECIDED_AGAIN = r"decisions decided again( \([1-9][0-9]* more came to nothing\))?: all identical\n"
+
 
 def start(temporary: Path) -> subprocess.Popen[str]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NO_COLOR": "1", "TMPDIR": str(temporary)}
@@ -55,8 +58,8 @@ def test_every_job_becomes_what_was_promised(tmp_path: Path) -> None:
     assert "All 31 jobs became what was promised" in out
     assert "  no   " not in out
     assert "  yes  all that was decided is decided again from the record, and is the same" in out
-    assert re.search(r"all: [0-9]{3} decisions decided again: all identical\n", out)
-    assert re.search(r" hub: [1-9][0-9]* decisions decided again: all identical\n", out)
+    assert re.search(r"all: [0-9]{3,} " + DECIDED_AGAIN, out), out
+    assert re.search(r" hub: [1-9][0-9]* " + DECIDED_AGAIN, out), out
     assert "node by node 0 fit, by sum of free resources 2 would" in out
     assert "Attempt 2" in out
     assert re.search(r"team-lender/within-its-min +claimed \(Reclaim\)\n", out)
