@@ -18,6 +18,7 @@ TOGETHER = {
     "tidy/test_wheel": "wheel",
     "kubernetes/agreement/test_agreement": "agreement",
     "kubernetes/evictions/test_guarantee": "evictions",
+    "kubernetes/evictions/test_unmet_guarantee": "evictions",
     "kubernetes/evictions/test_leaving": "evictions",
     "kubernetes/evictions/test_notice": "evictions",
     "kubernetes/evictions/test_priority": "evictions",

@@ -8,12 +8,14 @@ from fairway.workloads.reading.preemptible import EVICT_NOTICE
 
 Json = dict[str, Any]
 GPU = "nvidia.com/gpu"
+MODEL = f"{GPU}.product"
 TREE = "scheduling.sigs.k8s.io/v1beta1/namespaces/kube-system/elasticquotatrees/evictions"
 
 
 class Gang(Struct, frozen=True):
     """A job of so many pods of so many GPUs each. `clusters` are those where it may run, all if none is named; its pods
-    are gone so many seconds after they were told to. It asks for `notice` before it is evicted."""
+    are gone so many seconds after they were told to. It asks for `notice` before it is evicted, and for nodes with GPUs
+    of that `model`."""
 
     namespace: str
     name: str
@@ -23,6 +25,7 @@ class Gang(Struct, frozen=True):
     grace: int = 2
     priority: str = ""
     notice: str = ""
+    model: str = ""
 
     def manifests(self) -> tuple[Json, Json]:
         """Its policy, and it."""
@@ -48,6 +51,8 @@ class Gang(Struct, frozen=True):
         pod: Json = {"containers": [main], "terminationGracePeriodSeconds": self.grace}
         if self.priority:
             pod["priorityClassName"] = self.priority
+        if self.model:
+            pod["nodeSelector"] = {MODEL: self.model}
         return {"metadata": {"annotations": notes}, "spec": pod}
 
 
