@@ -220,7 +220,7 @@ CONSUMERS = (
         (
             *(jobs.Rejected, jobs.Queue, jobs.Blocked, jobs.Placed, jobs.Dispatched, jobs.Running, jobs.Failed),
             *(jobs.Lost, jobs.Cancelled, jobs.Succeeded, jobs.Amended, jobs.Unchanged, jobs.Held),
-            *(jobs.Evicted, jobs.Nominated),
+            *(jobs.Evicted, jobs.Nominated, jobs.Unclaimed),
         ),
     ),
     FlowConsumer(f"{HUB}-status", HUB, (fleet.Shown,)),

@@ -168,6 +168,7 @@ OfJobs = (
     | wire.Lost
     | wire.Evicted
     | wire.Nominated
+    | wire.Unclaimed
     | wire.Cancelled
     | wire.Succeeded
     | wire.Amended

@@ -83,6 +83,7 @@ CONSUMERS = {
             "fairway.job.held.>",
             "fairway.job.evicted.>",
             "fairway.job.nominated.>",
+            "fairway.job.unclaimed.>",
         ),
     ),
     "hub-status": ("STATUS", ("fairway.status.shown.>",)),

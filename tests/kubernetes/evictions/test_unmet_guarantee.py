@@ -14,7 +14,8 @@ TOTAL = 72
 # Longer than all that a claim waits for.
 REST_S = 3
 RARE_NODE = "v1/nodes/south-2"
-COMMON, RARE = "A100", "H100"
+COMMON = "A100"
+RARE = "H100"
 
 
 def wholes(member: str, count: int) -> list[Gang]:
@@ -22,7 +23,12 @@ def wholes(member: str, count: int) -> list[Gang]:
 
 
 def told(house: EvictionHouse, gang: Gang, sentence: str) -> None:
+    """By `why`, and by an Event that `kubectl describe` shows."""
     until(lambda: sentence in house.why(gang)["because"], f"why of {gang.name} says that {sentence}")
+    said = until(
+        lambda: house.described(gang) if "Warning NoVictims" in house.described(gang) else "", "an Event says so"
+    )
+    assert sentence in said
 
 
 @pytest.fixture
@@ -37,7 +43,8 @@ def rare(house: EvictionHouse) -> Iterator[None]:
 def test_the_nodes_that_borrowers_hold_do_not_do_until_the_min_of_others_is_less(house: EvictionHouse) -> None:
     """Two of the three in south are inside the min of who lends, so that one node there can be got back at most."""
     house.rules(tree(TOTAL, lender=least(16), owner=least(16)))
-    inside, borrowed = wholes("south", 3), [*wholes("east", 3), *wholes("west", 3)]
+    inside = wholes("south", 3)
+    borrowed = [*wholes("east", 3), *wholes("west", 3)]
     house.fill([*inside, *borrowed])
     mine = Gang(OWNER, "mine", 2, 8, SOUTH)
     house.apply(mine)

@@ -9,6 +9,7 @@ from fairway.domain.job import Job
 from fairway.explain import wording
 from fairway.explain.events import narrate
 from fairway.wire import jobs as wire
+from fairway.wire.reasons import Code
 from fairway.workloads.hub.objects import HubObject
 from fairway.workloads.kinds.registry import KINDS
 
@@ -17,6 +18,8 @@ KIND = "Event.v1"
 _MESSAGE = 1_024
 _NAME = 200
 _WARNINGS = (wire.Rejected, wire.Failed, wire.Lost)
+# Why a claim came to nothing, where its owner can do something about that.
+_IN_VAIN = (Code.NO_VICTIMS, Code.CLAIM_EXPIRED)
 _REASONS: dict[type[wire.JobMessage], str] = {
     wire.Rejected: "Rejected",
     wire.Queue: "Queued",
@@ -53,9 +56,11 @@ def note_on(job: Job | None, message: wire.JobMessage, cause: str, dispatched: b
     about = object_of(job, message)
     if about is None:
         return None
-    # A queue return and a wait are known by what is lacking, and a change by why it is not taken over; that is what
-    # `kubectl describe` should show.
-    why = message.why if isinstance(message, wire.Queue | wire.Blocked | wire.Unchanged) else None
+    # A queue return and a wait are known by what is lacking, a change by why it is not taken over, and a claim by why
+    # nobody left for it; that is what `kubectl describe` should show.
+    why = message.why if isinstance(message, wire.Queue | wire.Blocked | wire.Unchanged | wire.Unclaimed) else None
+    if isinstance(message, wire.Unclaimed) and message.why.code not in _IN_VAIN:
+        return None
     reason = why.code.value if why else _reason(job, message)
     if not reason:
         return None

@@ -22,7 +22,7 @@ STATUS_MS = 30_000
 # A write costs the hub and this process some 4 ms of a core: telling takes less than half of one, while jobs move.
 A_SECOND = 100
 BURST = 50
-_ENDS = (wire.Failed, wire.Lost, wire.Nominated, wire.Unchanged)
+_ENDS = (wire.Failed, wire.Lost, wire.Nominated, wire.Unclaimed, wire.Unchanged)
 
 
 class HeardWord(Struct, frozen=True):

@@ -21,7 +21,7 @@ from fairway.wire import jobs as wire
 
 _AGAIN_MS = 1_000
 _STEP_MS = 100
-_WAITS = wire.Blocked | wire.Queue
+_WAITS = wire.Blocked | wire.Queue | wire.Unclaimed
 _OVER = wire.Failed | wire.Lost
 
 

@@ -41,6 +41,11 @@ def room_kept() -> Life:
     return nominated(no_room())
 
 
+def in_vain(code: Code) -> Life:
+    why = Reason(code, "needs 4 pods of 8 nvidia.com/gpu; 2 of its 4 pods would have no room")
+    return no_room().then(wire.Unclaimed, claim=1, why=why)
+
+
 def made_room() -> Life:
     why = {"why": RECLAIMED, "claim": "claim-7f3a", "right": Cause.RECLAIM}
     return running(hub=HUB).then(wire.Evicted, cluster="c1", **why)
@@ -58,6 +63,10 @@ WAY = "Dispatched to c1: 4 pods on 2 nodes; queue gold; quota root/a; 5 s after 
         pytest.param(place(dequeued(hub=HUB), "c1"), "Placed", "Placed in c1: 4 pods on 2 nodes", False, id="placed"),
         pytest.param(dispatched(hub=HUB), "Dispatched", WAY, False, id="dispatched: the whole way there"),
         pytest.param(room_kept(), "Nominated", "3 attempts must leave first", False, id="room is kept for it"),
+        pytest.param(
+            in_vain(Code.NO_VICTIMS), "NoVictims", "2 of its 4 pods would have no room", True, id="nobody leaves"
+        ),
+        pytest.param(in_vain(Code.CLAIM_EXPIRED), "ClaimExpired", "Claim 1 is over", True, id="they left too late"),
         pytest.param(made_room(), "Evicted", "a job of quota root/b", True, id="evicted: for whose share"),
         pytest.param(running(hub=HUB), "Running", "4 of 4 pods are up", False, id="running"),
     ],
@@ -67,6 +76,11 @@ def test_the_object_is_told(life: Life, reason: str, words: str, warning: bool) 
     assert note is not None
     assert (note.reason, words in note.text, note.warning) == (reason, True, warning)
     assert (note.about.kind, note.about.namespace, note.about.uid) == ("PyTorchJob.kubeflow.org/v1", "team-a", "u-1")
+
+
+@pytest.mark.parametrize("code", [Code.CLAIM_NOT_NEEDED, Code.CLAIM_WITHDRAWN, Code.CLAIM_OVERTAKEN])
+def test_a_claim_that_nobody_waits_for_any_more_is_not_told(code: Code) -> None:
+    assert last(in_vain(code)) is None
 
 
 def test_a_rejected_object_is_found_without_a_specification() -> None:

@@ -69,6 +69,18 @@ def test_a_reason_to_wait_that_comes_back_is_told_once_per_attempt() -> None:
     assert one.conditions(TRAIN)["Queuing"] == ("True", "WaitingForRoom"), "the binding says what is so now"
 
 
+def test_that_nobody_leaves_for_it_is_told_once_per_attempt_and_beside_why_it_waits() -> None:
+    one, life = waiting()
+    full = Reason(Code.WAITING_FOR_QUOTA, "its leaf is full")
+    for number, why in enumerate((FULL, full, FULL), start=1):
+        back(one, life, why)
+        one.says(life, wire.Unclaimed, claim=number, why=Reason(Code.NO_VICTIMS, "2 of its 4 pods would have no room"))
+        one.run(3_000)
+    assert sorted(one.events(TRAIN)) == ["NoVictims", "Queued", "WaitingForQuota", "WaitingForRoom"]
+    assert one.conditions(TRAIN)["Queuing"] == ("True", "WaitingForRoom")
+    assert one.inbox.open == {}
+
+
 def test_the_next_attempt_may_wait_for_the_same() -> None:
     one, life = waiting()
     back(one, life)

@@ -167,7 +167,7 @@ class HubChecks:
         """Who changes or holds a job twice is answered twice; an attempt whose room was taken meanwhile is placed once
         more, and one that claims twice is nominated twice; and a service that begins anew, as it does in trouble, does
         not know which reasons to wait it has told."""
-        trouble = self._fleet.faults.profile.wipes and isinstance(cause, wire.Blocked | wire.Queue)
+        trouble = self._fleet.faults.profile.wipes and isinstance(cause, wire.Blocked | wire.Queue | wire.Unclaimed)
         often = isinstance(cause, wire.Amended | wire.Unchanged | wire.Held | wire.Placed | wire.Nominated)
         return (one.key.name,) if trouble or often else ()
 
