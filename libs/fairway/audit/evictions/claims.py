@@ -170,13 +170,16 @@ class Claims:
         if since is not None and message.at >= since and self.named(spoken) is None:
             yield f"{what}, and no decision names it"
 
+    def wasted(self) -> list[AuditedClaim]:
+        """Those for which somebody was evicted in vain; once they are judged."""
+        return [one for one in self.all if one.victims and in_vain(one.end)]
+
     def figures(self) -> EvictionFigures:
         """Once they are judged."""
         messages = [one.message for one in self.evicted if isinstance(one.message, wire.Evicted)]
         wasted = Counter[str]()
-        for claim in self.all:
-            if in_vain(claim.end):
-                wasted[claim.end] += len(claim.victims)
+        for claim in self.wasted():
+            wasted[claim.end] += len(claim.victims)
         return EvictionFigures(
             claims=dict(sorted(Counter(claim.end or "open" for claim in self.all).items())),
             evicted=dict(sorted(Counter(one.right.value for one in messages).items())),

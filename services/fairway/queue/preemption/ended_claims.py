@@ -1,6 +1,5 @@
 """Open claims that lead to nothing: they have taken too long, or the tree cannot hold their job any more. Pure."""
 
-from fairway.domain.job import Job
 from fairway.domain.preemption.open_claim import came_to_nothing, withdraw
 from fairway.domain.quota.lending import never_lent
 from fairway.domain.quota.tree import ever_fits
@@ -17,7 +16,7 @@ def end_claims(turn: QueueOrder) -> None:
         if why is not None:
             turn.steps.append(withdraw(turn.teller(entry.job), why).step())
         elif turn.now >= until:
-            turn.steps.append(came_to_nothing(turn.teller(entry.job), _expired(entry.job), turn.now).step())
+            turn.steps.append(came_to_nothing(turn.teller(entry.job), _expired(turn, entry), turn.now).step())
 
 
 def _too_large(turn: QueueOrder, entry: WaitingJob) -> Reason | None:
@@ -31,7 +30,13 @@ def _too_large(turn: QueueOrder, entry: WaitingJob) -> Reason | None:
     return Reason(Code.CLAIM_WITHDRAWN, f"the quota tree was changed: the job {refusal.text}", remedy=refusal.remedy)
 
 
-def _expired(job: Job) -> Reason:
+def _expired(turn: QueueOrder, entry: WaitingJob) -> Reason:
+    job = entry.job
     assert job.claim is not None, "it is open"
+    quota = turn.quota(entry) if job.id in turn.active.ready else None
+    if quota is not None:
+        # What it had of its quota is its own while it claims: only another tree takes that.
+        text = f"room in {job.claim.cluster} that is kept for it is free, and its quota is not any more: {quota.text}"
+        return Reason(Code.CLAIM_EXPIRED, text, remedy=quota.remedy)
     what = f"room in {job.claim.cluster} that is kept for it" if job.claim.cluster else "an answer of the scheduler"
     return Reason(Code.CLAIM_EXPIRED, f"{what} did not come in time", remedy="see what still runs there")

@@ -4,6 +4,7 @@ guaranteed share gets it in time, and nobody is evicted in vain."""
 import asyncio
 from collections import Counter
 
+from fairway.audit.evictions.claims import AuditedClaim
 from fairway.lab.simulation.evictions.owed import Owed, owed
 from fairway.lab.simulation.fleet import SimulatedFleet
 from fairway.lab.simulation.invariants.at_the_end import rows
@@ -68,6 +69,13 @@ class EvictionChecks:
             self._witness.breach("owed", one.job.id, f"{text}waits for {_IN_ALL_MS // 1000} s and more")
 
     def end(self) -> None:
-        for end, count in self._witness.evictions().wasted.items():
-            if self._calm and end not in _SOMEBODYS:
-                self._witness.breach("wasted", "", f"{count} attempts were evicted for claims that ended so: {end}")
+        for claim in self._witness.wasted() if self._calm else ():
+            if claim.end not in _SOMEBODYS and not self._lost_its_quota(claim):
+                said = f"{len(claim.victims)} attempts were evicted for its claim {claim.said.claim}, which ended so"
+                self._witness.breach("wasted", claim.said.job, f"{said}: {claim.end}")
+
+    def _lost_its_quota(self, claim: AuditedClaim) -> bool:
+        """It may have had to wait for quota to the end of its time: an administrator took some from its tree."""
+        assert claim.over is not None, "it is over, in vain"
+        changes = self._witness.tree_changes()
+        return claim.end == Code.CLAIM_EXPIRED and any(claim.begun.at <= at <= claim.over.at for at in changes)

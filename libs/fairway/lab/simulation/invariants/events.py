@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from fairway.audit.attempts import Spoken
 from fairway.audit.auditor import Checker, Grace
-from fairway.audit.evictions.claims import EvictionFigures
+from fairway.audit.evictions.claims import AuditedClaim, EvictionFigures
 from fairway.domain.job import State
 from fairway.domain.quota.tree import QuotaNode
 from fairway.domain.text.decoding import decoder
@@ -190,6 +190,14 @@ class EventChecks:
     def evictions(self) -> EvictionFigures:
         """What became of claims, once it is judged at the end."""
         return self._checker.evictions.figures()
+
+    def wasted(self) -> list[AuditedClaim]:
+        """Claims for which somebody was evicted in vain, once it is judged at the end."""
+        return self._checker.evictions.claims.wasted()
+
+    def tree_changes(self) -> list[int]:
+        """When the quota tree was changed (ms)."""
+        return self._checker.evictions.trees.times()
 
     def most(self, node: str, resource: str) -> int | None:
         """What a node of the quota tree may be charged now."""
