@@ -35,8 +35,8 @@ def _expired(turn: QueueOrder, entry: WaitingJob) -> Reason:
     assert job.claim is not None, "it is open"
     quota = turn.quota(entry) if job.id in turn.active.ready else None
     if quota is not None:
-        # What it had of its quota is its own while it claims: only another tree takes that.
-        text = f"room in {job.claim.cluster} that is kept for it is free, and its quota is not any more: {quota.text}"
+        # Another tree took it, or who goes for quota alone, perhaps in another cluster, has not gone.
+        text = f"room in {job.claim.cluster} that is kept for it is free, and its quota is not: {quota.text}"
         return Reason(Code.CLAIM_EXPIRED, text, remedy=quota.remedy)
     what = f"room in {job.claim.cluster} that is kept for it" if job.claim.cluster else "an answer of the scheduler"
     return Reason(Code.CLAIM_EXPIRED, f"{what} did not come in time", remedy="see what still runs there")

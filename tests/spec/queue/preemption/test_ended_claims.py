@@ -21,7 +21,7 @@ def test_a_claim_ends_in_time(life: Life) -> None:
     assert (over.verb, over.why.code, over.again) == ("unclaimed", Code.CLAIM_EXPIRED, late + 2 * S)
 
 
-def test_a_claim_whose_room_is_free_and_whose_quota_another_tree_took_says_so() -> None:
+def test_a_claim_whose_room_is_free_in_time_and_whose_quota_is_not_says_so() -> None:
     smaller = QuotaNode("root", "root", {GPU: 8}, {GPU: 8}, children=(QuotaNode("a", "root/a", {GPU: 8}, {GPU: 8}),))
     life = nominated()
     view = of(life, tree=smaller, usage={f"root|{GPU}": 4})
@@ -29,8 +29,8 @@ def test_a_claim_whose_room_is_free_and_whose_quota_another_tree_took_says_so() 
     over, *_ = events(decide(view, told(Patience()), NOW + 3_600 * S))
     assert (over.verb, over.why.code) == ("unclaimed", Code.CLAIM_EXPIRED)
     assert over.why.text == (
-        "room in c1 that is kept for it is free, and its quota is not any more: quota root has 4 of 8 nvidia.com/gpu "
-        "left and the job needs 8"
+        "room in c1 that is kept for it is free, and its quota is not: quota root has 4 of 8 nvidia.com/gpu left and "
+        "the job needs 8"
     )
     assert over.why.remedy == "it goes when jobs of root end, or when its max is raised"
 

@@ -75,7 +75,7 @@ class EvictionChecks:
                 self._witness.breach("wasted", claim.said.job, f"{said}: {claim.end}")
 
     def _lost_its_quota(self, claim: AuditedClaim) -> bool:
-        """It may have had to wait for quota to the end of its time: an administrator took some from its tree."""
+        """It may have waited for quota until its time was over, as an administrator changed the tree meanwhile."""
         assert claim.over is not None, "it is over, in vain"
         changes = self._witness.tree_changes()
         return claim.end == Code.CLAIM_EXPIRED and any(claim.begun.at <= at <= claim.over.at for at in changes)
